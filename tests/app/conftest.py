@@ -1,17 +1,13 @@
 """A fresh dashboard for each test: caches cleared, its threads ended before the next."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
-from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 import core.experiments.engine
 from core.auditing import subprocess_jobs
@@ -27,7 +23,7 @@ Be = Callable[[Role], None]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def packages_looked_through_once() -> Iterator[None]:
+def packages_looked_through_once():
     """Let Streamlit look for components in the installed packages once, not at the start of every dashboard."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
@@ -35,10 +31,10 @@ def packages_looked_through_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def runs_of_pages_have_time() -> Iterator[None]:
+def runs_of_pages_have_time():
     """Let a run of a page that waits for a job take a minute from each of the job's steps to the next."""
 
-    def wait(runner: LocalScriptRunner, seconds: float) -> None:
+    def wait(runner, seconds):
         try:
             wait_until(runner.script_stopped, "the end of a page's run", steps, pause=lambda: time.sleep(0.001))
         except AssertionError:
@@ -51,7 +47,7 @@ def runs_of_pages_have_time() -> Iterator[None]:
 
 
 @pytest.fixture
-def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
+def points(monkeypatch):
     """How many models of a sweep may finish: none until a test allows it."""
     on_demand = PointsOnDemand()
     monkeypatch.setattr(core.experiments.engine, "measured_points", on_demand)
@@ -59,7 +55,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
 
 
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Path) -> Iterator[Start]:
+def start(monkeypatch, points, tmp_path):
     """Start dashboards with empty caches; the same audit is computed once for all tests."""
     monkeypatch.setattr(background, "Job", RecordedJob)
     # A test's patches hold for jobs, too.
@@ -81,16 +77,16 @@ def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Pat
 
 
 @pytest.fixture
-def dashboard(start: Start) -> Dashboard:
+def dashboard(start):
     """A dashboard nobody has touched."""
     return start()
 
 
 @pytest.fixture
-def be(monkeypatch: pytest.MonkeyPatch) -> Be:
+def be(monkeypatch):
     """Sign in, in a role, in whatever session runs next."""
 
-    def in_role(role: Role) -> None:
+    def in_role(role):
         monkeypatch.setattr(signin, "is_on", lambda: True)
         monkeypatch.setattr(signin, "current_access", lambda: Access(role, f"{role}@example.org", until=2e9))
 

@@ -1,10 +1,7 @@
 """What the tests of the Report page share: audits with few attacks, each made once, and what the page shows of them."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -12,7 +9,6 @@ import core.auditing
 from core.auditing import AuditPlan, BiasQueriesSettings, MembershipSettings, ReleaseAudit, SelfTest, run_audit
 from core.base.serialize import fingerprint
 from core.stats.estimates import proportion
-from tests.app.dashboard import Dashboard
 
 SELF_TESTS = (
     SelfTest(
@@ -25,7 +21,7 @@ SELF_TESTS = (
 )
 
 
-def quick(plan: AuditPlan) -> AuditPlan:
+def quick(plan):
     """Return a plan with the same questions and little work."""
     trained = plan.model.kind == "train"
     return replace(
@@ -38,19 +34,19 @@ def quick(plan: AuditPlan) -> AuditPlan:
     )
 
 
-_audits: dict[str, Any] = {}
+_audits = {}
 _lock = threading.Lock()
 
 
 class Attacks:
     """Stands in for `core.auditing.run_audit`: little work, done once, or `instead` an invented audit."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.plans: list[AuditPlan] = []
         self.audits: list[ReleaseAudit] = []
         self.instead: ReleaseAudit | None = None
 
-    def __call__(self, plan: AuditPlan, table: Any, policy: Any, **options: Any) -> Any:
+    def __call__(self, plan, table, policy, **options):
         """Audit, or return what an equal audit found."""
         self.plans.append(plan)
         options.pop("report")(1, 9)
@@ -68,7 +64,7 @@ class Attacks:
 
 
 @pytest.fixture
-def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
+def attacks(monkeypatch):
     """Few attacks, and a test of FairLeak itself that is done at once."""
     recorder = Attacks()
     monkeypatch.setattr(core.auditing, "run_audit", recorder)
@@ -76,18 +72,18 @@ def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
     return recorder
 
 
-def board(dashboard: Dashboard) -> str:
+def board(dashboard):
     """Return the checks as HTML: those on which the release hangs, then the advisory ones."""
     bodies = [element.proto.body for element in dashboard.test.get("html")]
     return "".join(body for body in bodies if 'class="fl-board' in body)
 
 
-def section(dashboard: Dashboard, name: str) -> None:
+def section(dashboard, name):
     """Open a section below the verdict."""
     dashboard.choose(further_release=name)
 
 
-def changed(dashboard: Dashboard, check: str, **fields: Any) -> None:
+def changed(dashboard, check, **fields):
     """Change a limit in the table, with all that a change must say, and judge by it."""
     heading = {"version": "4", "author": "A. Officer"}
     limit = {"rationale": "Our own law.", "source": "Law, § 3"}

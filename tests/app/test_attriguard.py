@@ -1,34 +1,21 @@
 """AttriGuard in-process: the page says what core says, studies grow and are stopped, ratings of one's own."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 
-from core.datasets.ratings import Ratings
-from core.studies.attriguard import (
-    AttriGuardSettings,
-    Exposure,
-    RatingsDefense,
-    TableDefense,
-    defense_of,
-    ratings_subject,
-)
+from core.studies.attriguard import AttriGuardSettings, RatingsDefense, TableDefense, defense_of, ratings_subject
 from core.studies.attriguard.study import STUDY
-from core.studies.study import ReportProgress
 from pages._attriguard import attriguard_controls as controls
 from tests import expected, ratings_samples
-from tests.app.dashboard import Dashboard, RecordedJob
+from tests.app.dashboard import RecordedJob
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 
 @cache
-def few_ratings() -> Ratings:
+def few_ratings():
     """Return ratings of 80 hidden people of three cities, the last of whom rated nothing."""
     sample = ratings_samples.ratings(people=320, items=30, values=3)
     hidden = sample.people_test.tolil()
@@ -43,10 +30,10 @@ FEW_BUDGETS = {"table": (0.25,), "ratings": (1.0,)}
 """Few budgets to train against."""
 
 _EXPOSE = TableDefense.expose
-_STUDIES: dict[AttriGuardSettings, list[Exposure]] = {}
+_STUDIES = {}
 
 
-def studies_of_demo(settings: AttriGuardSettings) -> list[Exposure]:
+def studies_of_demo(settings):
     """Return the growing study of the demo, computed once for all tests."""
     if settings not in _STUDIES:
         defense = defense_of(expected.demo(), expected.audit().config, settings)
@@ -54,7 +41,7 @@ def studies_of_demo(settings: AttriGuardSettings) -> list[Exposure]:
     return _STUDIES[settings]
 
 
-def study_of(**changes: Any) -> Exposure:
+def study_of(**changes):
     """Return the whole study of the demo with what the page sets, but for some changes."""
     return studies_of_demo(AttriGuardSettings(**{"budget": 0.5, "trained_budgets": FEW_BUDGETS["table"], **changes}))[
         -1
@@ -66,7 +53,7 @@ class Begun:
 
     count = 0
 
-    def studies(self, settings: AttriGuardSettings, report: ReportProgress) -> Iterator[Exposure]:
+    def studies(self, settings, report):
         self.count += 1
         grown = studies_of_demo(settings)
         for i, study in enumerate(grown):
@@ -75,11 +62,11 @@ class Begun:
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> Begun:
+def begun(monkeypatch):
     """Few attackers, and studies of the demo that are computed once for all tests."""
     counted = Begun()
 
-    def expose(defense: TableDefense, report: ReportProgress | None = None) -> Iterator[Exposure]:
+    def expose(defense, report=None):
         if defense.people.attribute == "sex":
             return counted.studies(defense.settings, report)
         return _EXPOSE(defense, report)
@@ -91,7 +78,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Begun:
     return counted
 
 
-def assert_tells(dashboard: Dashboard, study: Exposure, budget: float) -> None:
+def assert_tells(dashboard, study, budget):
     """Check finding and notes against core: who infers how much, what the noise costs, and how much there is of it."""
     headline, *remaining = STUDY.findings(study, AttriGuardSettings(budget=budget, trained_budgets=(1.0,)))
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding, dashboard.finding
@@ -106,7 +93,7 @@ SECTIONS = {
 }
 
 
-def test_ratings_and_their_sections(dashboard: Dashboard, begun: Begun):
+def test_ratings_and_their_sections(dashboard, begun):
     settings = AttriGuardSettings(
         attackers=FEW_ATTACKERS, budget=0.5, trained_budgets=FEW_BUDGETS["ratings"], target="train_shares"
     )
@@ -126,7 +113,7 @@ def test_ratings_and_their_sections(dashboard: Dashboard, begun: Begun):
 
 
 @pytest.mark.long
-def test_the_slider_moves_finding_and_sections_and_computes_nothing_anew(dashboard: Dashboard, begun: Begun):
+def test_the_slider_moves_finding_and_sections_and_computes_nothing_anew(dashboard, begun):
     study = study_of()  # before the page waits for it
     dashboard.open("attriguard")
     jobs = len(RecordedJob.started)
@@ -147,7 +134,7 @@ def test_the_slider_moves_finding_and_sections_and_computes_nothing_anew(dashboa
 
 
 @pytest.mark.long
-def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_sentence(dashboard: Dashboard, begun: Begun):
+def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_sentence(dashboard, begun):
     study_of()
     study = study_of(frozen=("sector",))
     dashboard.open("attriguard").choose(further_guard_table="changes", guard_frozen=["sector"])
@@ -168,7 +155,7 @@ def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_senten
         assert_tells(dashboard, study, controls.first_budget(study))  # all is as it was
 
 
-def own_ratings() -> bytes:
+def own_ratings():
     """Return ratings of 60 people as one long table."""
     rng = np.random.default_rng(3)
     rows = ["person,item,rating,attribute"]
@@ -180,8 +167,8 @@ def own_ratings() -> bytes:
 
 
 @pytest.mark.long
-def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, begun: Begun):
-    def give(content: bytes) -> None:
+def test_ratings_of_ones_own_stay_in_the_session(dashboard, begun):
+    def give(content):
         dashboard.test.file_uploader(key="guard_upload").set_value([("films.csv", content, "text/csv")])
         dashboard.settle()
 

@@ -3,8 +3,6 @@
 Four repeats are drawn instead of twenty, and of every curve the end alone.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import cache
@@ -12,40 +10,38 @@ from functools import cache
 import pytest
 
 from core.datasets import build_dataset, demo_table
-from core.datasets.dataset import AuditDataset
-from core.studies.bias_queries import BiasQueriesResult, BiasQueriesSettings, QueryPool, query_pool
+from core.studies.bias_queries import BiasQueriesSettings, QueryPool, query_pool
 from core.studies.bias_queries.study import STUDY
-from core.studies.subject import AuditConfig, Subject, subject_of
+from core.studies.subject import subject_of
 from pages._bias_queries import bias_queries_analyses
 from tests import expected
-from tests.app.dashboard import Dashboard
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 START = BiasQueriesSettings(questions=25, repeats=4)
 
 
 @cache
-def subject(config: AuditConfig) -> Subject:
+def subject(config):
     return subject_of(config, build_dataset(demo_table(), config.roles or expected.demo().roles))
 
 
-def last_result(config: AuditConfig, settings: BiasQueriesSettings) -> BiasQueriesResult:
+def last_result(config, settings):
     """Return what a notebook has of the study."""
     *_, result = STUDY.run(subject(config), settings)
     return result
 
 
-def assert_tells(dashboard: Dashboard, result: BiasQueriesResult, settings: BiasQueriesSettings) -> None:
+def assert_tells(dashboard, result, settings):
     """Check that the finding is the study's."""
     (headline,) = STUDY.findings(result, settings)
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
 
 
 @pytest.fixture
-def ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def ends(monkeypatch):
     """Few repeats, models that earlier tests have trained, and of every curve the end alone."""
 
-    def trained(config: AuditConfig, dataset: AuditDataset) -> Subject:
+    def trained(config, dataset):
         return subject(config)
 
     monkeypatch.setattr(type(STUDY), "command_defaults", {"questions": START.questions, "repeats": START.repeats})
@@ -53,7 +49,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bias_queries_analyses, "subject_of", trained)
 
 
-_CASES: list[tuple[dict[str, object], BiasQueriesSettings]] = [
+_CASES = [
     (
         {"noise": "smooth_laplace", "answer_epsilon": 20.0, "answered_60": 60},
         replace(START, mechanism="smooth_laplace", epsilon=20.0, questions=60),
@@ -74,9 +70,7 @@ _CASES: list[tuple[dict[str, object], BiasQueriesSettings]] = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(("controls", "settings"), _CASES, ids=str)
-def test_page_says_what_the_study_finds(
-    dashboard: Dashboard, ends: None, controls: dict[str, object], settings: BiasQueriesSettings
-):
+def test_page_says_what_the_study_finds(dashboard, ends, controls, settings):
     dashboard.open("bias_queries").choose(**controls)
     config = expected.config_of({"metric": controls["metric"]} if "metric" in controls else {})
     assert_tells(dashboard, last_result(config, settings), settings)
@@ -85,7 +79,7 @@ def test_page_says_what_the_study_finds(
 
 
 @pytest.mark.long
-def test_every_section_and_more_than_two_groups(dashboard: Dashboard, ends: None):
+def test_every_section_and_more_than_two_groups(dashboard, ends):
     dashboard.open("bias_queries").choose(noise="noisy_sums")
     for section, sentence in (
         ("values", "balanced accuracy for these 100 people"),
@@ -103,7 +97,7 @@ def test_every_section_and_more_than_two_groups(dashboard: Dashboard, ends: None
     assert re.search(r"Of 4 groups the largest, .*, stands against everybody else\.", dashboard.page_text)
 
 
-def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: None, monkeypatch: pytest.MonkeyPatch):
+def test_a_tiny_group_is_refused_in_one_sentence(dashboard, ends, monkeypatch):
     pool = query_pool(subject(expected.config_of({})))
     rare = pool.people.sensitive == 1
     rare[(pool.people.sensitive == 0).nonzero()[0][:90]] = True

@@ -1,14 +1,10 @@
 """Choose a model: the page finds a model or says what holds the nearest back, and hands it to the Report."""
 
-from __future__ import annotations
-
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,14 +13,13 @@ from core.auditing import AuditPlan, OutputsPlan
 from core.base.settings_text import add_arguments, from_arguments
 from core.cli.arguments import Parser
 from core.datasets import load
-from core.experiments.choose import CandidatePoint, CandidateSet, ChooseSettings
+from core.experiments.choose import CandidatePoint, ChooseSettings
 from core.experiments.engine import point_key
 from core.stats.estimates import proportion
 from pages._report import report_plan
 from pages.shell.background import ResultStore
 from tests import samples
-from tests.app.dashboard import Dashboard
-from tests.app.deciding import Attacks, attacks
+from tests.app.deciding import attacks
 from tests.unit.choose.candidate_samples import SAFE, half
 
 __all__ = ["attacks"]
@@ -35,13 +30,11 @@ BEST = ("exponentiated_gradient", 4, 0.05)
 class Measured:
     """Stands in for the measuring: every model gets the truth of its method, its accuracy falls with stricter ones."""
 
-    def __init__(self, truth: dict[str, float]) -> None:
+    def __init__(self, truth):
         self.truth, self.count = truth, 0
         self.read: set[tuple[str, ...]] = set()
 
-    def __call__(
-        self, candidate_sets: Sequence[CandidateSet], *, store: Any = None, **_: Any
-    ) -> Iterator[CandidatePoint]:
+    def __call__(self, candidate_sets, *, store=None, **_):
         for candidate_set in candidate_sets:
             self.read.add(candidate_set.dataset.feature_names)
             for config in candidate_set.configs:
@@ -62,20 +55,20 @@ class Measured:
                 yield point
 
 
-def opened(dashboard: Dashboard) -> Dashboard:
+def opened(dashboard):
     dashboard.open("choose")
     dashboard.until(lambda: "Models compared: " in dashboard.page_text and "Not finished" not in dashboard.page_text)
     return dashboard
 
 
 @pytest.fixture
-def safe(monkeypatch: pytest.MonkeyPatch) -> Measured:
+def safe(monkeypatch):
     measured = Measured(SAFE)
     monkeypatch.setattr("pages._choose.choose_candidates.measure_all", measured)
     return measured
 
 
-def test_it_recommends_the_most_accurate_and_says_the_command(dashboard: Dashboard, safe: Measured):
+def test_it_recommends_the_most_accurate_and_says_the_command(dashboard, safe):
     opened(dashboard)
     assert safe.count == 2 * (4 + 1 + 1 + 1 + 2) == 18
     assert dashboard.plain_finding.startswith(
@@ -107,18 +100,14 @@ def test_it_recommends_the_most_accurate_and_says_the_command(dashboard: Dashboa
     ],
     ids=["default", "private tree"],
 )
-def test_the_recommended_model_is_audited(
-    dashboard: Dashboard, safe: Measured, offered: dict[str, Any], settings: dict[str, Any]
-):
+def test_the_recommended_model_is_audited(dashboard, safe, offered, settings):
     opened(dashboard).choose(**offered)
     dashboard.until(lambda: "Not finished" not in dashboard.page_text and dashboard.has_button("audit_chosen"))
     dashboard.press("audit_chosen")
     assert {name: dashboard.test.session_state[name] for name in settings} == settings
 
 
-def test_another_model_can_be_audited_and_its_report_says_who_picked_it(
-    dashboard: Dashboard, safe: Measured, monkeypatch: pytest.MonkeyPatch
-):
+def test_another_model_can_be_audited_and_its_report_says_who_picked_it(dashboard, safe, monkeypatch):
     box = opened(dashboard).test.selectbox(key="choose_audited")
     assert box.value == "" and len(box.options) == 19
     box.select_index(2)
@@ -141,9 +130,7 @@ def test_another_model_can_be_audited_and_its_report_says_who_picked_it(
     assert not report_plan.subject(config, replace(table, frame=table.frame.head(500)), AuditPlan()).picked
 
 
-def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
-    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
-):
+def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(dashboard, monkeypatch):
     measured = Measured({**SAFE, "membership_auc": 0.62})
     monkeypatch.setattr("pages._choose.choose_candidates.measure_all", measured)
     opened(dashboard)
@@ -154,12 +141,10 @@ def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
     assert dashboard.plain_problem() == "There may be at most 5 models to compare, seeds counted, got 18."
 
 
-def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_between(
-    dashboard: Dashboard, safe: Measured, monkeypatch: pytest.MonkeyPatch
-):
+def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_between(dashboard, safe, monkeypatch):
     stores, put = dict[str, ResultStore](), ResultStore.put
 
-    def noting(store: ResultStore, key: str, value: Any, **options: Any) -> None:
+    def noting(store, key, value, **options):
         stores[store.name] = store
         put(store, key, value, **options)
 
@@ -175,7 +160,7 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
 
 
 @pytest.mark.long
-def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard, safe: Measured, attacks: Attacks):
+def test_columns_of_answers_in_ones_own_table_are_compared(dashboard, safe, attacks):
     people = samples.frame(600)
     logit = people["skill"] - 0.6 * people["score"]
     people["one"], people["two"] = (logit > 0).astype(int), (logit > 0.5).astype(int)

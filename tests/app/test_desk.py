@@ -1,45 +1,40 @@
 """The query desk in-process: its ledger's place, who is registered, asking and its price, files, what is never told."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from core.desk import Ledger, LedgerStatus, TestSet, default_ledger, desk_roles, open_ledger, people_table
+from core.desk import Ledger, TestSet, default_ledger, desk_roles, open_ledger, people_table
 from core.desk import test_set_of as read_test_set
 from core.stats.estimates import gap as gap_text
 from core.studies.bias_queries import statistical_parity_gap
 from pages._desk import desk_ledger
 from tests import desk_files
-from tests.app.conftest import Start
-from tests.app.dashboard import APP, Dashboard, plain
+from tests.app.dashboard import APP, plain
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 pytestmark = pytest.mark.usefixtures("start")
 
 
-def state(name: str = "demo, sex") -> LedgerStatus:
+def state(name="demo, sex"):
     """Return how a test set stands in the default ledger, as somebody else opens it."""
     return open_ledger(default_ledger()).status(name)
 
 
-def desk(dashboard: Dashboard) -> Dashboard:
+def desk(dashboard):
     """Open the page with a new ledger."""
     return dashboard.open("desk").click("desk_create")
 
 
-def audited(dashboard: Dashboard) -> Dashboard:
+def audited(dashboard):
     """Register the demo's test records in a new ledger."""
     return desk(dashboard).click("desk_register")
 
 
-def from_file(dashboard: Dashboard, name: str = "people.csv", content: bytes | None = None) -> Dashboard:
+def from_file(dashboard, name="people.csv", content=None):
     """Register a file's people as "loans", outcome included, in a new ledger."""
     content = desk_files.test_set() if content is None else content
     desk(dashboard).choose(desk_source="file").give("desk_test_set", name, content)
@@ -47,12 +42,12 @@ def from_file(dashboard: Dashboard, name: str = "people.csv", content: bytes | N
     return dashboard.click("desk_register")
 
 
-def with_predictions(dashboard: Dashboard) -> Dashboard:
+def with_predictions(dashboard):
     """Register a file's people, and give a model's answers about them."""
     return from_file(dashboard).give("desk_predictions", "model.csv", desk_files.predictions())
 
 
-def ask(dashboard: Dashboard, epsilon: float | None = 0.1, asker: str = "team A") -> Dashboard:
+def ask(dashboard, epsilon=0.1, asker="team A"):
     """Ask, and tick that much may be spent where that is asked for."""
     if epsilon is not None:
         dashboard.choose(desk_epsilon=epsilon)
@@ -63,15 +58,15 @@ def ask(dashboard: Dashboard, epsilon: float | None = 0.1, asker: str = "team A"
     return dashboard.click("desk_ask")
 
 
-def ticks(dashboard: Dashboard) -> list[Any]:
+def ticks(dashboard):
     return [box for box in dashboard.test.checkbox if (box.key or "").startswith("desk_sure")]
 
 
-def sent(dashboard: Dashboard) -> str:
+def sent(dashboard):
     """Return everything sent to the browser: words, charts, raw HTML and the widgets' values."""
     protos, nodes = [], [dashboard.test._tree]
     while nodes:
-        node: Any = nodes.pop()
+        node = nodes.pop()
         nodes.extend(getattr(node, "children", {}).values())
         protos.append(text_format.MessageToString(node.proto, as_utf8=True) if getattr(node, "proto", None) else "")
     content = "\n".join(protos)
@@ -82,7 +77,7 @@ def sent(dashboard: Dashboard) -> str:
 # -------------------------------------------------------------------------------------------------- asking
 
 
-def test_register_quote_ask_and_a_repeat_is_free(start: Start):
+def test_register_quote_ask_and_a_repeat_is_free(start):
     dashboard = start().open("desk")
     assert "Example: " in dashboard.plain_finding and not default_ledger().parent.exists()
     dashboard.click("desk_create").click("desk_register")
@@ -108,7 +103,7 @@ def test_register_quote_ask_and_a_repeat_is_free(start: Start):
     assert list(frame["Who"]) == ["team A", "team A"] and list(frame["Free"]) == [False, False]
 
 
-def test_an_export_is_verified_and_a_changed_one_is_not(dashboard: Dashboard):
+def test_an_export_is_verified_and_a_changed_one_is_not(dashboard):
     ask(audited(dashboard))
     content = open_ledger(default_ledger()).record()[0]
     dashboard.choose(desk_section="record")
@@ -123,7 +118,7 @@ def test_an_export_is_verified_and_a_changed_one_is_not(dashboard: Dashboard):
     assert_one_sentence(dashboard.plain_problem(), ("not an export",))
 
 
-def test_names_are_shown_and_never_obeyed(dashboard: Dashboard):
+def test_names_are_shown_and_never_obeyed(dashboard):
     hostile = "<img src=x onerror=alert(1)> *x* [y](z) :red[w]"
     hostile_ledger = open_ledger(default_ledger(), create=True)
     people = TestSet(ids=tuple("abcdef"), attribute=np.array([1, 0, 1, 0, 1, 1]))
@@ -139,7 +134,7 @@ def test_names_are_shown_and_never_obeyed(dashboard: Dashboard):
         assert not any("<img" in text for text in markup)
 
 
-def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard, monkeypatch):
     audited(dashboard)
     before = state()
     assert max(map(float, dashboard.widget("desk_epsilon").options)) == 0.9  # what remains
@@ -153,7 +148,7 @@ def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard
     assert any("costs epsilon 1, and 0.9 of 1 is left" in plain(box.value) for box in dashboard.test.warning)
 
 
-def test_much_of_what_is_left_needs_a_tick_and_another_seed_is_another_test_set(dashboard: Dashboard):
+def test_much_of_what_is_left_needs_a_tick_and_another_seed_is_another_test_set(dashboard):
     audited(dashboard).choose(desk_epsilon=0.3)
     assert not ticks(dashboard) and not dashboard.button("desk_ask").disabled
     dashboard.choose(desk_epsilon=0.5)
@@ -170,7 +165,7 @@ def test_much_of_what_is_left_needs_a_tick_and_another_seed_is_another_test_set(
     assert dashboard.button("desk_ask").disabled
 
 
-def test_an_answer_belongs_to_its_question_and_a_price_that_changed_meanwhile_is_not_paid(dashboard: Dashboard):
+def test_an_answer_belongs_to_its_question_and_a_price_that_changed_meanwhile_is_not_paid(dashboard):
     ask(with_predictions(dashboard))
     gap = gap_text(state("loans").answers[0].gap.value)
     last = f"Last answer, to question 3 (Difference of mean scores, team A): **{gap}**"
@@ -193,7 +188,7 @@ def test_an_answer_belongs_to_its_question_and_a_price_that_changed_meanwhile_is
 # -------------------------------------------------------------------------------------------------- files
 
 
-def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashboard: Dashboard, tmp_path: Path):
+def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashboard, tmp_path):
     from_file(dashboard, "people.parquet", desk_files.test_set_parquet())
     status = state("loans")
     assert (status.n_people, status.roles.group, status.roles.positive) == (400, ("Male",), "yes")
@@ -216,7 +211,7 @@ def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashbo
     assert b"team A" in stored and b"Female" not in stored
 
 
-def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(dashboard: Dashboard):
+def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(dashboard):
     content = desk_files.test_set()
     desk(dashboard).choose(desk_source="file")
     dashboard.give("desk_test_set", "three.csv", content.replace(b",Female", b",divers", 3))
@@ -240,13 +235,13 @@ def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(da
 # -------------------------------------------------------------------------------------------------- places
 
 
-def open_location(dashboard: Dashboard, at: str, button: str = "desk_open") -> Dashboard:
+def open_location(dashboard, at, button="desk_open"):
     dashboard.widget("desk_place").set_value(at)
     dashboard.test.run()
     return dashboard.click(button)
 
 
-def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard: Dashboard, tmp_path: Path):
+def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard, tmp_path):
     audited(dashboard)
     before, foreign = dashboard.finding, tmp_path / "notes.txt"
     foreign.write_text("no ledger at all\n" * 100)
@@ -279,9 +274,7 @@ def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard: Dashbo
         ("postgresql://ann@127.0.0.1:1/db?password=S3cret-Wort", True),
     ],
 )
-def test_a_password_in_a_url(
-    dashboard: Dashboard, typed: str, pinned: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_password_in_a_url(dashboard, typed, pinned, caplog, monkeypatch):
     if pinned:
         monkeypatch.setenv("FAIRLEAK_LEDGER", typed)
     dashboard.open("desk")
@@ -295,8 +288,8 @@ def test_a_password_in_a_url(
     assert "S3cret" not in sent(dashboard) + caplog.text + str(dict(dashboard.test.query_params))
 
 
-def test_a_password_of_its_own_field(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    locations: list[str] = []
+def test_a_password_of_its_own_field(dashboard, monkeypatch):
+    locations = []
     monkeypatch.setattr(desk_ledger, "open_ledger", lambda location, **_: locations.append(str(location)) or None)
     dashboard.open("desk").choose(desk_place="postgresql://ann@host/db", desk_password_field="p@ss/w:rd")
     dashboard.click("desk_open")
@@ -304,7 +297,7 @@ def test_a_password_of_its_own_field(dashboard: Dashboard, monkeypatch: pytest.M
     assert "p@ss" not in sent(dashboard) and "p%40ss" not in sent(dashboard)
 
 
-def test_a_pinned_ledger(dashboard: Dashboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_pinned_ledger(dashboard, tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRLEAK_LEDGER", str(tmp_path / "pinned.sqlite"))
     desk(dashboard)
     assert (tmp_path / "pinned.sqlite").is_file() and not default_ledger().exists()

@@ -1,27 +1,23 @@
 """The gate of the Data page: tables as people bring them, repairs, questions, and what keeps the button closed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from core.auditing import suggested_plan
-from core.datasets import Roles, build_dataset, read_table, suggest_roles
-from core.datasets.checked_table import Fact, Severity
+from core.datasets import build_dataset, read_table, suggest_roles
+from core.datasets.checked_table import Severity
 from core.datasets.input_check import check_input, shared_lines
-from tests.app.dashboard import UNIQUE_ROLES, Dashboard, plain
+from tests.app.dashboard import UNIQUE_ROLES, plain
 from tests.input_cases import CASES, csv_of
 
 
-def bring(dashboard: Dashboard, frame: pd.DataFrame) -> Dashboard:
+def bring(dashboard, frame):
     return dashboard.open("data").upload("people.csv", csv_of(frame))
 
 
-def facts_of(frame: pd.DataFrame, **changes: Any) -> tuple[Fact, ...]:
+def facts_of(frame, **changes):
     """Return the facts of a table under its suggested roles with some changes."""
     table = read_table(csv_of(frame), "people.csv").frame
     guess = suggest_roles(table)
@@ -29,7 +25,7 @@ def facts_of(frame: pd.DataFrame, **changes: Any) -> tuple[Fact, ...]:
     return check_input(table, roles, guesses=guess.questions)
 
 
-def lines(dashboard: Dashboard, sign: str) -> list[str]:
+def lines(dashboard, sign):
     """Return the lines of the card with an icon, without it, as they are read."""
     icon = {"bad": "block", "ask": "help", "look": "warning", "ok": "check_circle"}[sign]
     assert "What the columns mean" in dashboard.page_text
@@ -37,17 +33,17 @@ def lines(dashboard: Dashboard, sign: str) -> list[str]:
     return [text.partition("] ")[2].replace("**", "").replace("  \n:small[", " ") for text in texts]
 
 
-def line_with(dashboard: Dashboard, sign: str, text: str) -> str:
+def line_with(dashboard, sign, text):
     """Return the one line of the card with this text."""
     (line,) = (line for line in lines(dashboard, sign) if text in line)
     return line
 
 
-def repairs(dashboard: Dashboard) -> list[str]:
+def repairs(dashboard):
     return [button.key for button in dashboard.test.button if (button.key or "").startswith("use_repair_")]
 
 
-def repaired(dashboard: Dashboard) -> Dashboard:
+def repaired(dashboard):
     """Press the first repair of the first blocking line until none is left."""
     while before := lines(dashboard, "bad"):
         dashboard.click(repairs(dashboard)[0])
@@ -55,7 +51,7 @@ def repaired(dashboard: Dashboard) -> Dashboard:
     return dashboard
 
 
-def applied(dashboard: Dashboard) -> Roles:
+def applied(dashboard):
     """Press the button, and return the roles that are in use."""
     dashboard.click("use_roles")
     assert not dashboard.test.warning
@@ -63,7 +59,7 @@ def applied(dashboard: Dashboard) -> Roles:
     return roles
 
 
-def answered(dashboard: Dashboard) -> Dashboard:
+def answered(dashboard):
     """Answer what is asked, always with the last answer, which changes no role."""
     dashboard.favour()
     while questions := [widget for widget in dashboard.widgets("answer_") if widget.value is None]:
@@ -77,7 +73,7 @@ DRAWN = ("base", "without_true_label", "three_outcomes", "h2o")
 
 
 @pytest.mark.parametrize("case", DRAWN)
-def test_the_card_says_what_is_right_of_a_table(dashboard: Dashboard, case: str):
+def test_the_card_says_what_is_right_of_a_table(dashboard, case):
     right, frame = CASES[case], CASES[case].frame()
     bring(dashboard, frame)
     roles = dashboard.column_roles()
@@ -102,7 +98,7 @@ def test_the_card_says_what_is_right_of_a_table(dashboard: Dashboard, case: str)
         assert used == plan.config.roles  # as the command makes it
 
 
-def test_a_repair_is_undone_and_what_was_changed_since_stays(dashboard: Dashboard):
+def test_a_repair_is_undone_and_what_was_changed_since_stays(dashboard):
     bring(dashboard, CASES["reversed_score"].frame()).favour()
     before = lines(dashboard, "bad")
     assert len(before) == 1
@@ -120,7 +116,7 @@ def test_a_repair_is_undone_and_what_was_changed_since_stays(dashboard: Dashboar
     assert set(applied(dashboard).confirmed) == {"contradiction", "reversed_score"}
 
 
-def test_the_two_settings_of_the_label_are_two_and_the_score_s_has_its_evidence(dashboard: Dashboard):
+def test_the_two_settings_of_the_label_are_two_and_the_score_s_has_its_evidence(dashboard):
     bring(dashboard, CASES["base"].frame()).favour()
     assert "AUC 0.8" in line_with(dashboard, "ok", "A higher score means approved = yes.")
     dashboard.choose(positive_="no")
@@ -130,7 +126,7 @@ def test_the_two_settings_of_the_label_are_two_and_the_score_s_has_its_evidence(
     assert (roles.positive, roles.favourable) == ("yes", "no")
 
 
-def test_a_copy_of_the_score_is_left_out_by_its_repair(dashboard: Dashboard):
+def test_a_copy_of_the_score_is_left_out_by_its_repair(dashboard):
     frame = CASES["base"].frame()
     frame["bonus"] = (300 + 100 * frame["score"]).round(1)
     bring(dashboard, frame).favour()
@@ -148,7 +144,7 @@ LABELS = {
 }
 
 
-def test_no_choice_of_a_label_is_a_crash(dashboard: Dashboard):
+def test_no_choice_of_a_label_is_a_crash(dashboard):
     frame = CASES["base"].frame().drop(columns=["predicted", "score", "set"]).head(90)
     frame["code"] = frame["sex"].map({"male": "m", "female": "f"})
     frame["known"] = frame["sex"].where(frame["approved"] == "yes")
@@ -166,7 +162,7 @@ def test_no_choice_of_a_label_is_a_crash(dashboard: Dashboard):
             assert lines(dashboard, "bad") or "Missing: " in dashboard.page_text, name
 
 
-def test_a_lone_risk_score_is_answered_before_the_audit(dashboard: Dashboard):
+def test_a_lone_risk_score_is_answered_before_the_audit(dashboard):
     bring(dashboard, CASES["risk_score_alone"].frame()).favour()
     assert "risk_score may be a model's answer" in line_with(dashboard, "ask", "risk_score")
     for undone in (True, False):
@@ -180,7 +176,7 @@ def test_a_lone_risk_score_is_answered_before_the_audit(dashboard: Dashboard):
     assert applied(dashboard).score == "risk_score"
 
 
-def test_people_on_both_sides_block_until_they_are_repaired(dashboard: Dashboard):
+def test_people_on_both_sides_block_until_they_are_repaired(dashboard):
     bring(dashboard, CASES["two_rows_a_person"].frame()).favour()
     assert "the test is not of strangers" in line_with(dashboard, "bad", "800 people have several rows")
     repaired(dashboard)
@@ -190,7 +186,7 @@ def test_people_on_both_sides_block_until_they_are_repaired(dashboard: Dashboard
     assert (roles.person, roles.confirmed) == ("student_id", ("person",))
 
 
-def test_no_more_than_eight_lines_are_open(dashboard: Dashboard):
+def test_no_more_than_eight_lines_are_open(dashboard):
     frame = CASES["trailing_period"].frame()
     for name in ("fold", "part"):
         frame[name] = np.arange(len(frame)) % 5

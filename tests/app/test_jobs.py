@@ -1,22 +1,14 @@
 """Long work in threads: progress, cancel, failure in one sentence, and the way out of each."""
 
-from __future__ import annotations
-
 import logging
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
 import core.datasets.catalog
 from core.base.errors import DataUnavailableError
-from core.datasets import AuditDataset
 from core.experiments.attacked_models import TOLERANCES
-from core.studies.correction import CorrectionResult
-from core.studies.subject import AuditConfig
 from pages.shell import cached
-from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard, Gate, PointsOnDemand, RecordedJob, sweep_job
+from tests.app.dashboard import Gate, RecordedJob, sweep_job
 from tests.expected import run_once
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
@@ -24,7 +16,7 @@ SECRET = "/home/somebody/secret.csv"
 
 
 @pytest.fixture
-def log(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], str]]:
+def log(caplog):
     """What the jobs write to the server's log."""
     with caplog.at_level(logging.INFO, "fairleak.jobs"):
         yield lambda: "\n".join(record.exc_text or record.message for record in caplog.records)
@@ -33,9 +25,7 @@ def log(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], str]]:
 class Held(Gate):
     """Holds audits after their first step."""
 
-    def run(
-        self, config: AuditConfig, report: Callable[[int, int], None] | None = None, *, dataset: AuditDataset
-    ) -> CorrectionResult:
+    def run(self, config, report=None, *, dataset):
         """Run an audit like `core.studies.correction.run`."""
         assert report is not None
         report(1, 7)
@@ -45,7 +35,7 @@ class Held(Gate):
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+def gate(monkeypatch):
     """Hold audits until the gate is open."""
     held = Held()
     held.open.clear()
@@ -54,14 +44,14 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     held.open.set()
 
 
-def waiting(start: Start, gate: Held) -> Dashboard:
+def waiting(start, gate):
     """Return a session whose audit is under way."""
     dashboard = start().open("correction", settled=False)
     dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
     return dashboard
 
 
-def test_an_audit_runs_in_a_thread_is_shared_and_computed_once(start: Start, gate: Held):
+def test_an_audit_runs_in_a_thread_is_shared_and_computed_once(start, gate):
     first, second = (waiting(start, gate) for _ in range(2))
     assert not any("%" in text for text in first.findings)
     jobs = len(RecordedJob.started)
@@ -74,7 +64,7 @@ def test_an_audit_runs_in_a_thread_is_shared_and_computed_once(start: Start, gat
     assert [job.state for job in RecordedJob.started] == ["finished"] * (jobs + 1)  # no second audit
 
 
-def test_a_cancelled_audit_starts_again(start: Start, gate: Held):
+def test_a_cancelled_audit_starts_again(start, gate):
     dashboard = waiting(start, gate)
     dashboard.press("cancel_")
     gate.open.set()
@@ -86,7 +76,7 @@ def test_a_cancelled_audit_starts_again(start: Start, gate: Held):
     assert [job.state for job in RecordedJob.started if job.lane == "audit"].count("cancelled") == 1
 
 
-def test_a_cancel_does_not_end_another_session_s_wait(start: Start, gate: Held):
+def test_a_cancel_does_not_end_another_session_s_wait(start, gate):
     first, second = (waiting(start, gate) for _ in range(2))
     first.press("cancel_")
     gate.open.set()
@@ -94,10 +84,10 @@ def test_a_cancel_does_not_end_another_session_s_wait(start: Start, gate: Held):
     assert "%" in second.finding and not second.test.info
 
 
-def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, log: Callable[[], str]):
+def test_a_table_that_cannot_be_had(dashboard, monkeypatch, log):
     sentence = "Adult could not be downloaded: no network; use the built-in demo."
 
-    def unavailable(name: str, **folders: Any) -> Any:
+    def unavailable(name, **folders):
         raise DataUnavailableError(sentence)
 
     before = dashboard.open("model").finding
@@ -119,10 +109,8 @@ def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("error", [KeyError(SECRET), OSError(SECRET)], ids=repr)
-def test_an_unexpected_error_is_told_without_its_details(
-    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, log: Callable[[], str], error: Exception
-):
-    def broken(name: str, **folders: Any) -> Any:
+def test_an_unexpected_error_is_told_without_its_details(dashboard, monkeypatch, log, error):
+    def broken(name, **folders):
         raise error
 
     with monkeypatch.context() as patched:
@@ -136,7 +124,7 @@ def test_an_unexpected_error_is_told_without_its_details(
 
 
 @pytest.mark.long
-def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: PointsOnDemand):
+def test_the_sweep_grows_stops_and_starts_again(dashboard, points):
     dashboard.open("correction").choose(further="trained")
     points.allow(2)
     dashboard.until(lambda: len(sweep_job().partial) == 2)

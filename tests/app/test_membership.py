@@ -1,12 +1,8 @@
 """Membership inference in-process: the page says what a notebook has, attack by attack."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import pytest
 
@@ -14,14 +10,13 @@ from core.base.serialize import fingerprint
 from core.models import METHOD_TITLES
 from core.stats.estimates import count
 from core.studies.correction import audit_key
-from core.studies.membership import MembershipResult, MembershipSettings
+from core.studies.membership import MembershipSettings
 from core.studies.membership.curves import accountings, picked_from
 from core.studies.membership.findings import guarantee
 from core.studies.membership.study import STUDY, MembershipStudy
 from pages._membership import membership_analyses
 from tests import expected
-from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard, Gate, RecordedJob
+from tests.app.dashboard import Gate, RecordedJob
 
 pytestmark = pytest.mark.filterwarnings("ignore::core.base.errors.PrivacyLeakWarning")
 
@@ -29,14 +24,14 @@ SHADOWS = 4
 SETTINGS = MembershipSettings(shadows=SHADOWS)
 LINK = {"method": METHOD_TITLES["unmitigated"], "member_shadows": str(SHADOWS)}
 
-_results: dict[str, list[MembershipResult]] = {}
+_results = {}
 _run = MembershipStudy.run
 
 
 class Coming(Gate):
     """A study whose attacks come only as far as a test allows, each computed once for all tests."""
 
-    def run(self, subject: Any, settings: MembershipSettings, report: Any = None) -> Iterator[MembershipResult]:
+    def run(self, subject, settings, report=None):
         """Yield the first attack, the others once the gate is open."""
         key = fingerprint(audit_key(subject.config, subject.dataset), subject.splits.train, settings)
         if key not in _results:
@@ -49,7 +44,7 @@ class Coming(Gate):
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Coming:
+def gate(monkeypatch):
     """Few repeats of curves, and attacks that come only as far as a test allows."""
     monkeypatch.setattr(membership_analyses, "REPEATS", 1)
     monkeypatch.setattr(membership_analyses, "FEW_REPEATS", 1)
@@ -63,25 +58,25 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Coming:
 
 
 @pytest.fixture
-def page(start: Start, gate: Coming) -> Dashboard:
+def page(start, gate):
     """The page of a model that is trained fast, attacked with few shadow models."""
     return start(LINK)
 
 
 @cache
-def result(**changes: Any) -> MembershipResult:
+def result(**changes):
     """Return what the study says of the demo's model, as a notebook does."""
     *_, last = Coming().run(expected.subject(**{"method": "unmitigated"} | changes), SETTINGS)
     return last
 
 
-def assert_says(dashboard: Dashboard, attacked: MembershipResult) -> None:
+def assert_says(dashboard, attacked):
     """Check that the finding is that of core, with its number and interval."""
     headline, *_ = STUDY.findings(attacked, SETTINGS)
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
 
 
-def test_the_private_tree_stands_below_and_its_slider_moves_it(page: Dashboard):
+def test_the_private_tree_stands_below_and_its_slider_moves_it(page):
     page.open("membership")
     for epsilon in (1.0, 0.1):
         page.choose(member_epsilon=epsilon)
@@ -95,7 +90,7 @@ def test_the_private_tree_stands_below_and_its_slider_moves_it(page: Dashboard):
 
 
 @pytest.mark.long
-def test_sections(page: Dashboard):
+def test_sections(page):
     page.open("membership").choose(further_members="ranges")
     assert "VD by predicted probability" in page.page_text
     page.choose(further_members="picking", member_theta=0.4)
@@ -120,7 +115,7 @@ def test_sections(page: Dashboard):
     assert "largest difference between groups" in page.page_text.lower()
 
 
-def test_attacks_come_one_after_the_other_and_can_be_stopped(page: Dashboard, gate: Coming):
+def test_attacks_come_one_after_the_other_and_can_be_stopped(page, gate):
     gate.open.clear()
     page.open("membership", settled=False)
     page.until(lambda: bool(page.findings))

@@ -1,16 +1,18 @@
-"""The page Models in-process: rows, the open row, the dialogs of register and revoke, and who may do what there."""
+"""The pages Models and Model card in-process: the register with its dialogs, and what a released card says."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from datetime import date, timedelta
 
+import numpy as np
 import pytest
 
+from core.datasets.roles import Roles
 from core.store.events import BAN
 from core.store.history import History, default_history, today
+from core.studies.model_card import ModelCardSettings
+from core.studies.model_card.study import STUDY
 from pages.shell.signin import Role
-from tests.app.conftest import Be, Start
-from tests.app.dashboard import Dashboard
+from tests import expected
 from tests.history_work import WHO, report
 
 OFFICER = {"name": "M. Keller", "role": "DPO"}
@@ -18,7 +20,7 @@ VENDOR = "Vendor default"
 
 
 @pytest.fixture
-def history(monkeypatch: pytest.MonkeyPatch, dashboard: Dashboard) -> History:
+def history(monkeypatch, dashboard):
     """A register: two banned versions of one model and a released one, whose review is due, and another."""
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     history = History.open(default_history())
@@ -32,15 +34,13 @@ def history(monkeypatch: pytest.MonkeyPatch, dashboard: Dashboard) -> History:
     return history
 
 
-def rows(dashboard: Dashboard) -> list[str]:
+def rows(dashboard):
     """Return the models whose rows are drawn."""
     buttons = [button for button in dashboard.test.button if (button.key or "").startswith("open_model_")]
     return [button.label for button in buttons if button.key[-1].isdigit()]
 
 
-def test_an_empty_register_and_a_model_registered_and_changed_in_a_dialog(
-    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_empty_register_and_a_model_registered_and_changed_in_a_dialog(dashboard, monkeypatch):
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     dashboard.open("models")
     assert "No model is registered yet" in dashboard.plain_finding and rows(dashboard) == []
@@ -56,7 +56,7 @@ def test_an_empty_register_and_a_model_registered_and_changed_in_a_dialog(
     assert (model.review, model.who) == ("2031-05-01", "Dashboard, not signed in")
 
 
-def test_rows_say_what_stands_filters_leave_some_and_an_open_row_has_all(history: History, start: Start):
+def test_rows_say_what_stands_filters_leave_some_and_an_open_row_has_all(history, start):
     dashboard = start().open("models")
     assert "2 models: 2 versions banned, 1 review due in 12 days." in dashboard.plain_finding
     text = dashboard.page_text
@@ -80,7 +80,7 @@ def test_rows_say_what_stands_filters_leave_some_and_an_open_row_has_all(history
     assert "checks over" not in dashboard.page_text  # closed
 
 
-def test_a_ban_is_revoked_by_name_and_with_a_reason(history: History, start: Start):
+def test_a_ban_is_revoked_by_name_and_with_a_reason(history, start):
     dashboard = start({"model": VENDOR.lower()}).open("models").click("open_revocation")
     ban = history.model(VENDOR).bans("1.0")[0]
     dashboard.choose(revoke_decision=ban.number).click("sign_revocation")
@@ -92,16 +92,16 @@ def test_a_ban_is_revoked_by_name_and_with_a_reason(history: History, start: Sta
     assert "Revoked by B. Officer, CRO" in dashboard.page_text and "It is switched off" in dashboard.page_text
 
 
-def test_a_report_is_deleted_by_name_and_with_a_reason(history: History, start: Start):
+def test_a_report_is_deleted_by_name_and_with_a_reason(history, start):
     dashboard = start({"model": VENDOR}).open("models").click("open_deletion").click("remove_report")
     assert "Name and reason must be given" in dashboard.plain_problem()
     dashboard.choose(delete_who="B. Officer", delete_reason="Asked for by a customer.").click("remove_report")
     newest = history.model(VENDOR).entries[0]
-    assert newest.deleted is not None and newest.deleted.who == "B. Officer"
+    assert newest.deleted.who == "B. Officer"
     assert len(history.model(VENDOR).bans()) == 2
 
 
-def test_roles_hold_on_the_register(history: History, start: Start, be: Be):
+def test_roles_hold_on_the_register(history, start, be):
     be(Role.ASKER)
     asker = start({"model": VENDOR}).open("models", settled=False)
     assert asker.texts[-1].endswith("This page is not open to the role *asker*.") and VENDOR not in asker.page_text
@@ -117,3 +117,78 @@ def test_roles_hold_on_the_register(history: History, start: Start, be: Be):
     be(Role.AUDITOR)  # the role is taken away while the dialog is open
     officer.click("sign_revocation")
     assert len(history.model(VENDOR).bans()) == 2
+
+
+PEOPLE, COUNT = 200, 5
+
+
+@pytest.fixture
+def card_page(start):
+    """The page with a card of five models about 200 people."""
+    test = expected.subject().splits.test.size
+    link = {f"release_people_{test}": str(PEOPLE), "release_count_models": str(COUNT)}
+    return start(link).open("model_card")
+
+
+def card(**changes):
+    """Card of the demo with the page's settings but for some changes."""
+    values = {"family": "mixed", "people": PEOPLE, "count": COUNT, "seed": 42} | changes
+    *_, result = STUDY.run(expected.subject(), ModelCardSettings(**values))
+    return result
+
+
+def assert_tells(dashboard, result):
+    """Check that the page says all that the study found."""
+    headline, *statements = STUDY.findings(result, result.settings)
+    assert dashboard.plain_finding.startswith(f"## {headline.point}"), dashboard.plain_finding
+    assert headline.evidence in dashboard.plain_finding and headline.to_do in dashboard.page_text
+    for statement in statements:
+        assert statement.text.removeprefix(statement.point) in dashboard.page_text
+
+
+def test_precision_statistics_and_number_of_models_move_the_finding(card_page):
+    card_page.choose(release_precision="2 decimals", release_statistics=["sp_gap", "tpr_rate"])
+    statistics = ("sp_gap", "tpr_rate")
+    assert_tells(card_page, card(decimals=2, statistics=statistics, sizes=False))
+    card_page.choose(release_precision="noise, ε = 0.1")
+    noisy = card(epsilon=0.1, statistics=statistics)
+    assert_tells(card_page, noisy)
+    assert (noisy.most_pinned, noisy.draws.count) == (0, 20)
+    card_page.choose(release_statistics=["sizes"])
+    assert "this card says nothing" in card_page.plain_problem() and not card_page.findings
+
+
+def test_the_slider_of_models_adds_variants(card_page):
+    assert_tells(card_page, card())
+    card_page.choose(release_count=10)
+    ten = card(count=10)
+    assert_tells(card_page, ten)
+    assert [fewer.n_models for fewer in ten.fewer] == [1, 2, 5]
+    assert card_page.test.get("download_button")
+
+
+def own_table():
+    """Return a table of 900 people in three regions with the predictions of a model, which 40 people lack."""
+    rng = np.random.default_rng(8)
+    rows = ["town,years,region,hired,predicted"]
+    for i in range(900):
+        years = int(rng.integers(0, 40))
+        town = "*Up*" if rng.random() < 0.2 + years / 80 else "<b>Down</b>"
+        region = rng.choice(["a", "b", "c"], p=[0.25, 0.2, 0.55])
+        predicted = "" if 100 <= i < 140 else rng.integers(0, 2)
+        rows.append(f"{town},{years},{region},{rng.integers(0, 2)},{predicted}")
+    return "\n".join(rows).encode()
+
+
+@pytest.mark.long
+def test_predictions_brought_along_are_what_the_page_opens_on(dashboard):
+    roles = Roles(
+        label="hired", positive="1", favourable="1", sensitive="town", group=("*Up*",), prediction="predicted"
+    )
+    dashboard.bring("towns.csv", own_table(), roles).open("model_card")
+    assert dashboard.widget("release_family").value == "audited"
+    assert "(models: 1) make " in dashboard.plain_finding and "<b>Down</b>" in dashboard.page_text
+    assert "Records of the table: 900. Left out without an answer of the model: 40." in dashboard.page_text
+    regions = replace(roles, sensitive="region", group=(), each=True, excluded=("town",))
+    dashboard.bring("regions.csv", own_table(), regions).open("model_card")
+    assert dashboard.widget("release_group_").value == "c"  # of several groups the largest

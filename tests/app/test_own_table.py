@@ -1,10 +1,7 @@
 """One's own table, in-process: bad files and columns, roles and predictions on every page, and whose it stays."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,22 +14,14 @@ from core.datasets.roles import Roles
 from core.stats.estimates import accuracy, percent
 from core.studies.bias_queries.study import STUDY as BIAS_QUERIES
 from pages.shell import cached, shell
-from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard, RecordedJob
-from tests.app.deciding import Attacks, attacks, section
+from tests.app.dashboard import RecordedJob
+from tests.app.deciding import attacks, section
 from tests.app.test_attriguard import FEW_BUDGETS
-from tests.app.test_membership import Coming, gate
+from tests.app.test_membership import gate
 from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
 from tests.input_cases import csv_of
 from tests.samples_report import sample
-from tests.unit.datasets.bad_tables import (
-    BAD_ROLES,
-    BAD_UPLOADS,
-    GOOD,
-    assert_one_sentence,
-    csv_bytes,
-    rows,
-)
+from tests.unit.datasets.bad_tables import BAD_ROLES, BAD_UPLOADS, GOOD, assert_one_sentence, csv_bytes, rows
 from tests.unit.datasets.test_input_check import decided_people
 
 __all__ = ["attacks", "gate"]
@@ -54,7 +43,7 @@ ROLES = Roles(
 )
 
 
-def scored(count: int = 600) -> bytes:
+def scored(count=600):
     """Return a CSV of people with a model's decision, its probability and the set each was in."""
     rng = np.random.default_rng(3)
     man = rng.random(count) < 0.55
@@ -73,13 +62,13 @@ def scored(count: int = 600) -> bytes:
     return csv_of(pd.DataFrame(columns))
 
 
-def bring_scored(dashboard: Dashboard, **columns: Any) -> None:
+def bring_scored(dashboard, **columns):
     """Upload people with a model's answers, and choose what is not suggested."""
     dashboard.open("data").upload("scored.csv", scored())
     dashboard.assign(**{"label": "hired", "positive": "yes", "sensitive": "sex", **columns})
 
 
-def bring_people(dashboard: Dashboard, **options: str) -> None:
+def bring_people(dashboard, **options):
     """Upload people and say what their columns are."""
     dashboard.open("data").upload("people.csv", people(**options))
     dashboard.assign(label="hired", positive="yes", sensitive="sex", group=[options.get("woman", "F")])
@@ -90,13 +79,13 @@ RACES = csv_bytes("age,race,hired", [f"{20 + i % 37},{'abc'[i % 3]},{i % 5 % 2}"
 
 
 @pytest.fixture
-def brief(monkeypatch: pytest.MonkeyPatch, gate: Coming) -> None:
+def brief(monkeypatch, gate):
     """Few repeats, few attackers, and few shadow models."""
     monkeypatch.setattr(type(BIAS_QUERIES), "command_defaults", {"questions": 25, "repeats": 2})
     monkeypatch.setattr("pages._attriguard.attriguard_controls.TRAINED_BUDGETS", FEW_BUDGETS)
 
 
-def test_own_names_are_shown_never_obeyed_and_in_no_shared_store(dashboard: Dashboard):
+def test_own_names_are_shown_never_obeyed_and_in_no_shared_store(dashboard):
     names = (HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME)
     bring_people(dashboard, woman=HOSTILE_CELL)
     group = {"group": ["*clerk*_x_"]}
@@ -118,7 +107,7 @@ def test_own_names_are_shown_never_obeyed_and_in_no_shared_store(dashboard: Dash
     assert jobs and not set(jobs) & set(shared._jobs.values())
 
 
-def test_what_cannot_be_used_is_one_sentence_and_the_audit_stays(dashboard: Dashboard):
+def test_what_cannot_be_used_is_one_sentence_and_the_audit_stays(dashboard):
     dashboard.open("data")
     before = dashboard.finding
     for bad in BAD_UPLOADS:
@@ -138,7 +127,7 @@ def test_what_cannot_be_used_is_one_sentence_and_the_audit_stays(dashboard: Dash
     assert "Loan applicants" in dashboard.open("model").page_text
 
 
-def test_the_old_audit_stays_until_the_roles_are_applied_and_is_back_when_the_table_is_removed(dashboard: Dashboard):
+def test_the_old_audit_stays_until_the_roles_are_applied_and_is_back_when_the_table_is_removed(dashboard):
     before = dashboard.open("model").finding
     dashboard.open("data").upload("good.csv", GOOD)
     assert "until you press *Confirm and audit*" in dashboard.finding and "good.csv" in dashboard.plain_finding
@@ -156,7 +145,7 @@ def test_the_old_audit_stays_until_the_roles_are_applied_and_is_back_when_the_ta
     assert dashboard.open("model").finding == before
 
 
-def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(dashboard: Dashboard):
+def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(dashboard):
     bring_scored(dashboard, prediction="", excluded=("hours", "predicted"))
     dashboard.widget("threshold_").set_value(0.7)
     dashboard.assign(missing="drop")
@@ -179,7 +168,7 @@ def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(d
     assert dashboard.widget("group_").value == ["a"] and "**Not in this table: 'b'.**" in dashboard.page_text
 
 
-def test_columns_take_one_role_each_and_cautions_have_buttons(dashboard: Dashboard):
+def test_columns_take_one_role_each_and_cautions_have_buttons(dashboard):
     first, *data_lines = scored().decode().splitlines()
     lines = [f"{first},decision", *(f"{line},{line.split(',')[4]}" for line in data_lines)]
     dashboard.open("data").upload("scored.csv", "\n".join(lines).encode())
@@ -203,7 +192,7 @@ def test_columns_take_one_role_each_and_cautions_have_buttons(dashboard: Dashboa
     assert "job2" in applied.excluded
 
 
-def test_a_first_line_of_data_can_be_chosen(dashboard: Dashboard):
+def test_a_first_line_of_data_can_be_chosen(dashboard):
     rows = [f"Zoë{i},{20 + i % 30},{'FM'[i % 2]},{'yes' if i % 3 else 'no'}" for i in range(90)]
     dashboard.open("data").upload("people.csv", "\n".join(rows).encode())
     assert "column names look like values" in dashboard.page_text
@@ -212,7 +201,7 @@ def test_a_first_line_of_data_can_be_chosen(dashboard: Dashboard):
     assert "90 records" in dashboard.plain_finding
 
 
-def test_two_columns_crossed_are_the_groups_or_refused_by_their_smallest_cell(dashboard: Dashboard):
+def test_two_columns_crossed_are_the_groups_or_refused_by_their_smallest_cell(dashboard):
     dashboard.open("data").assign(sensitive="sex", crossed="origin")
     assert "of “woman × born abroad”" in dashboard.plain_finding
     before = dashboard.finding
@@ -221,7 +210,7 @@ def test_two_columns_crossed_are_the_groups_or_refused_by_their_smallest_cell(da
     assert dashboard.finding == before
 
 
-def test_a_small_table_is_known_before_the_verdict_and_one_too_small_is_one_sentence(dashboard: Dashboard):
+def test_a_small_table_is_known_before_the_verdict_and_one_too_small_is_one_sentence(dashboard):
     bring_people(dashboard)
     (note,) = [text.value for text in dashboard.test.caption if "looks for training records" in text.value]
     assert "1,000 test records" in note
@@ -233,7 +222,7 @@ def test_a_small_table_is_known_before_the_verdict_and_one_too_small_is_one_sent
 
 
 @pytest.mark.long
-def test_a_table_that_went_with_its_connection(dashboard: Dashboard):
+def test_a_table_that_went_with_its_connection(dashboard):
     bring_people(dashboard)
     st.cache_resource.clear()  # what a lost connection does; the session's settings survive it
     for page in ("model", "correction"):
@@ -245,8 +234,8 @@ def test_a_table_that_went_with_its_connection(dashboard: Dashboard):
     assert "%" in dashboard.open("model").finding
 
 
-def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashboard):
-    def tolerance() -> float:
+def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard):
+    def tolerance():
         return float(dashboard.test.number_input(key="tolerance").value)
 
     dashboard.open("data").upload("scored.csv", scored())
@@ -264,7 +253,7 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
     assert tolerance() == 0.005
 
 
-def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, attacks: Attacks):
+def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard, attacks):
     attacks.instead = sample()
     dashboard.open("data").upload("scored.csv", scored())
     dashboard.favour().press("use_roles")
@@ -283,7 +272,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
 
 
 @pytest.mark.long
-def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
+def test_no_page_trains_and_none_fails(dashboard, brief):
     bring_scored(dashboard)
     dataset = build_dataset(read_table(scored(), "scored.csv"), ROLES)
     assert "200 train, 200 attack, 200 test" in dashboard.page_text
@@ -307,11 +296,11 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
         assert_one_sentence(dashboard.plain_problem(), (phrase,))
 
 
-def warned(dashboard: Dashboard, sentence: str) -> bool:
+def warned(dashboard, sentence):
     return any(sentence in warning.value for warning in dashboard.test.warning)
 
 
-def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(start: Start):
+def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(start):
     sentence = "This link was made for an uploaded table, which is not in the link."
     dashboard = start({"dataset": "Your table"})
     assert warned(dashboard.open("data"), sentence) and "Approved" in dashboard.finding
@@ -322,7 +311,7 @@ def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(s
 
 
 @pytest.mark.long
-def test_a_link_made_with_other_roles_of_a_built_in_table_says_so(start: Start):
+def test_a_link_made_with_other_roles_of_a_built_in_table_says_so(start):
     sentence = "This link was made with column roles that are not in the link."
     sender = start().open("data").assign(excluded="sector")
     link = {"roles": "changed"}
@@ -332,7 +321,7 @@ def test_a_link_made_with_other_roles_of_a_built_in_table_says_so(start: Start):
     assert not warned(receiver.assign(excluded="sector"), sentence)
 
 
-def test_a_vendors_words_are_answered_on_the_gate_and_reach_the_plan(dashboard: Dashboard):
+def test_a_vendors_words_are_answered_on_the_gate_and_reach_the_plan(dashboard):
     vendor = decided_people()
     dashboard.open("data").upload("vendor.csv", vendor.to_csv(index=False).encode())
     dashboard.draft(score="vendor_score", favourable="no")
@@ -348,7 +337,7 @@ def test_a_vendors_words_are_answered_on_the_gate_and_reach_the_plan(dashboard: 
     assert read_plan(plan_text(plan)) == plan
 
 
-def test_a_stale_change_of_a_role_is_no_error_once_the_roles_are_applied(dashboard: Dashboard):
+def test_a_stale_change_of_a_role_is_no_error_once_the_roles_are_applied(dashboard):
     dashboard.open("data").upload("scored.csv", scored())
     dashboard.favour()
     dashboard.role_box("hours").set_value("excluded")

@@ -1,17 +1,13 @@
 """The Report page in-process: it says what core's verdict says, follows the policy, and gives its files."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json
 import re
 import time
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 
-import pytest
 import skops.io
 
 import core.auditing
@@ -20,8 +16,6 @@ from core.auditing.policy import (
     VERDICT_TITLES,
     Alternative,
     LimitUse,
-    Policy,
-    Verdict,
     default_policy,
     estimate_text,
     judge,
@@ -38,14 +32,12 @@ from core.report.brief import brief_content
 from core.report.brief_files import brief_html
 from core.report.policy_templates import policy_templates
 from core.store.history import History, default_history
-from core.studies.study import Measurement
 from core.studies.subject import OutputsPlan
 from pages._report import report_audit
 from pages.shell.shell import escape
 from tests import model_samples
-from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard, RecordedJob
-from tests.app.deciding import Attacks, attacks, board, changed, section
+from tests.app.dashboard import RecordedJob
+from tests.app.deciding import attacks, board, changed, section
 from tests.app.test_own_table import bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
@@ -57,18 +49,15 @@ from tests.unit.policy.test_files import comfortable
 __all__ = ["attacks"]
 
 
-def expected(attacks: Attacks, policy: Policy | None = None) -> Verdict:
+def expected(attacks, policy=None):
     """Return core's verdict on what was found last."""
     audit = attacks.audits[-1]
     return judge(
-        policy or default_policy(),
-        audit.measurements,
-        attribute=audit.data.attribute,
-        alternatives=audit.alternatives,
+        policy or default_policy(), audit.measurements, attribute=audit.data.attribute, alternatives=audit.alternatives
     )
 
 
-def assert_shows(dashboard: Dashboard, verdict: Verdict) -> None:
+def assert_shows(dashboard, verdict):
     """Check that the page says what a verdict says: required checks, what is not released, then advisory ones."""
     assert escape(verdict.headline) in dashboard.finding
     assert verdict.detail in dashboard.page_text
@@ -98,10 +87,8 @@ EVERY_KIND = tuple(Caveat(kind, f"{NAME}: 1,234 of {kind}.", count=1234) for kin
 """A caveat of each kind, with a number and a name that nothing else has."""
 
 
-def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begins_it_again(
-    start: Start, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
-):
-    def endless(folder: object, report: Callable[[int, int], None]) -> None:
+def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begins_it_again(start, attacks, monkeypatch):
+    def endless(folder, report):
         for step in itertools.count():
             report(step, 10**6)
             time.sleep(0.01)
@@ -118,7 +105,7 @@ def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begin
     assert not first.has_button("cancel_self_test") and second.has_button("cancel_self_test")
 
 
-def test_every_kind_of_caveat_stands_in_every_artefact(dashboard: Dashboard, attacks: Attacks):
+def test_every_kind_of_caveat_stands_in_every_artefact(dashboard, attacks):
     attacks.instead = replace(sample(), caveats=EVERY_KIND)
     dashboard.open("report")
     verdict = judge(POLICY, sample().measurements, attribute="sex", caveats=in_order(EVERY_KIND))
@@ -147,7 +134,7 @@ def test_every_kind_of_caveat_stands_in_every_artefact(dashboard: Dashboard, att
     assert all(entry["term"] in brief for entry in brief_content(reports.document)["caveats"])
 
 
-def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
+def test_the_finding_is_cores_verdict(dashboard, attacks):
     dashboard.open("report")
     assert_shows(dashboard, expected(attacks))
     keys = {button.proto.id.rpartition("-")[2] for button in dashboard.test.get("download_button")}
@@ -160,7 +147,7 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     assert (plan.data.dataset, plan.bias_queries.questions, plan.membership.shadows) == ("demo", 0, 16)
 
 
-def test_hostile_names_and_a_constant_model(dashboard: Dashboard, attacks: Attacks):
+def test_hostile_names_and_a_constant_model(dashboard, attacks):
     attacks.instead = replace(
         sample(),
         data=replace(sample().data, attribute="<b>sex"),
@@ -176,13 +163,13 @@ def test_hostile_names_and_a_constant_model(dashboard: Dashboard, attacks: Attac
 AUC = "membership_auc"
 
 
-def with_auc(value: float) -> tuple[Measurement, ...]:
+def with_auc(value):
     """Return measurements inside every limit but for the AUC of membership."""
     rest = [measurement for measurement in comfortable(default_policy()) if measurement.check != AUC]
     return (*rest, done(AUC, value, 0.001))
 
 
-def test_the_first_release_that_passes_is_shown_with_its_numbers_and_adopted(dashboard: Dashboard, attacks: Attacks):
+def test_the_first_release_that_passes_is_shown_with_its_numbers_and_adopted(dashboard, attacks):
     labels = OutputsPlan(released="labels")
     alternative = Alternative(outputs=labels, measurements=(done(AUC, 0.503, 0.001),), tries=2)
     attacks.instead = replace(sample(), measurements=with_auc(0.7), alternatives=(alternative,))
@@ -194,7 +181,7 @@ def test_the_first_release_that_passes_is_shown_with_its_numbers_and_adopted(das
     assert attacks.plans[-1].outputs == labels
 
 
-def test_a_model_to_try_is_audited_when_somebody_asks_and_adopted(dashboard: Dashboard, attacks: Attacks):
+def test_a_model_to_try_is_audited_when_somebody_asks_and_adopted(dashboard, attacks):
     attacks.instead = replace(sample(), measurements=with_auc(0.7))
     dashboard.open("report")
     assert "Train with depth 4 instead of 8: not tried yet." in dashboard.page_text.replace("*", "")
@@ -206,9 +193,7 @@ def test_a_model_to_try_is_audited_when_somebody_asks_and_adopted(dashboard: Das
     assert "depth 4" in dashboard.plain_finding and "Every required limit is kept" in dashboard.plain_finding
 
 
-def test_narrower_releases_are_tried_where_a_stricter_policy_was_chosen_after_the_audit(
-    dashboard: Dashboard, attacks: Attacks
-):
+def test_narrower_releases_are_tried_where_a_stricter_policy_was_chosen_after_the_audit(dashboard, attacks):
     attacks.instead = replace(sample(), measurements=with_auc(0.54))
     dashboard.open("report")
     assert not dashboard.has_button("use_narrower")
@@ -222,9 +207,7 @@ def test_narrower_releases_are_tried_where_a_stricter_policy_was_chosen_after_th
     assert len(attacks.plans) == 2
 
 
-def test_a_changed_limit_is_judged_without_an_attack_and_needs_reason_and_source(
-    dashboard: Dashboard, attacks: Attacks
-):
+def test_a_changed_limit_is_judged_without_an_attack_and_needs_reason_and_source(dashboard, attacks):
     dashboard.open("report")
     before = expected(attacks)
     section(dashboard, "judged")
@@ -254,9 +237,7 @@ def test_a_changed_limit_is_judged_without_an_attack_and_needs_reason_and_source
     assert "not required" in Reader(board(dashboard)).text
 
 
-def test_a_policy_is_saved_in_the_history_and_chosen_by_another_session(
-    dashboard: Dashboard, attacks: Attacks, start: Start
-):
+def test_a_policy_is_saved_in_the_history_and_chosen_by_another_session(dashboard, attacks, start):
     section(dashboard.open("report"), "judged")
     dashboard.widget("policy_name_").set_value("Consumer credit")
     dashboard.widget("policy_author_").set_value("A. Officer")
@@ -270,7 +251,7 @@ def test_a_policy_is_saved_in_the_history_and_chosen_by_another_session(
     assert "policy Consumer credit, version 3" in second.plain_finding
 
 
-def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
+def test_a_policy_file(dashboard, attacks):
     section(dashboard.open("report"), "judged")
     finding = dashboard.finding
     usual = policy_text(default_policy())
@@ -305,9 +286,7 @@ def test_files_and_what_their_notes_say():
     assert read_plan(report_audit.file(Reports(replace(audit, plan=AuditPlan())), "plan.toml")).policy
 
 
-def test_given_predictions_are_judged_as_init_suggests_and_other_attacks_by_the_form(
-    dashboard: Dashboard, attacks: Attacks
-):
+def test_given_predictions_are_judged_as_init_suggests_and_other_attacks_by_the_form(dashboard, attacks):
     attacks.instead = sample()
     bring_scored(dashboard, score="", excluded="probability")
     dashboard.open("report")
@@ -325,7 +304,7 @@ def test_given_predictions_are_judged_as_init_suggests_and_other_attacks_by_the_
     assert attacks.plans[-1].title == "Loans, spring"
 
 
-def test_the_sidebar_has_the_verdict_until_something_else_is_audited(dashboard: Dashboard, attacks: Attacks):
+def test_the_sidebar_has_the_verdict_until_something_else_is_audited(dashboard, attacks):
     attacks.instead = sample()
     dashboard.open("report")
     title = VERDICT_TITLES[judge(default_policy(), sample().measurements, attribute="sex").overall]
@@ -336,11 +315,9 @@ def test_the_sidebar_has_the_verdict_until_something_else_is_audited(dashboard: 
     assert "Verdict: " not in " ".join(entry.value for entry in dashboard.test.sidebar.markdown)
 
 
-def test_an_owners_statement_reaches_the_brief_without_a_new_attack(
-    dashboard: Dashboard, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
-):
+def test_an_owners_statement_reaches_the_brief_without_a_new_attack(dashboard, attacks, monkeypatch):
     attacks.instead = sample()
-    reports: list[Reports] = []
+    reports = []
     judge_again = report_audit.judged_reports
     monkeypatch.setattr(report_audit, "judged_reports", lambda *args: reports.append(judge_again(*args)) or reports[-1])
     dashboard.open("report")
@@ -358,7 +335,7 @@ def test_an_owners_statement_reaches_the_brief_without_a_new_attack(
     assert read_plan(plan_text(reports[-1].document.plan)).attackers.partner == "yes: 2 partners get scores"
 
 
-def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
+def test_a_model_file_beside_a_table(dashboard, attacks):
     attacks.instead = sample()
     people = model_samples.people().copy()
     people["sex"] = ["F" if i % 2 else "M" for i in range(len(people))]
@@ -375,7 +352,7 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     (plan,) = attacks.plans
     assert (plan.model.kind, plan.model.file, plan.data.file) == ("file", "model.skops", "people.csv")
-    assert plan.config.roles is not None and not plan.config.roles.gives_predictions
+    assert not plan.config.roles.gives_predictions
     assert_shows(dashboard, expected(attacks, default_policy()))
     dashboard.open("data")
     for columns in ({"label": "later"}, {"label": "approved", "positive": "no"}):
@@ -385,7 +362,7 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     assert not dashboard.has_button("remove_model") and "model score" not in dashboard.column_roles()
 
 
-def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(dashboard: Dashboard, attacks: Attacks):
+def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(dashboard, attacks):
     attacks.instead = sample()
     dashboard.open("report").choose(compare_with="brought")
     dashboard.give("compare_file", "bad.json", b'{"kind": "x"}')

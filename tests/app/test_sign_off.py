@@ -1,25 +1,25 @@
-"""The card "Decision" in-process: keep, sign, ban; what is wrong is said there and nothing typed is lost."""
-
-from __future__ import annotations
+"""The card "Decision" in-process, and what pages offer to each role; all other tests have no sign-in."""
 
 from datetime import date
-from pathlib import Path
 
 import pytest
 
 from core.base.errors import FairLeakError
+from core.desk import default_ledger, open_ledger
 from core.store.history import History, default_history
 from pages.shell import signin
-from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard
-from tests.app.deciding import Attacks, attacks, changed, section
+from pages.shell.signin import Role
+from tests import desk_files
+from tests.app.deciding import attacks, changed, section
+from tests.app.test_desk import from_file, sent
+from tests.browser.signing_in import addresses
 from tests.samples_report import sample
 
 __all__ = ["attacks"]
 
 
 @pytest.fixture
-def report(dashboard: Dashboard, attacks: Attacks, monkeypatch: pytest.MonkeyPatch) -> Dashboard:
+def report(dashboard, attacks, monkeypatch):
     """The Report page, with an audit that nobody has kept."""
     attacks.instead = sample()
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
@@ -27,18 +27,18 @@ def report(dashboard: Dashboard, attacks: Attacks, monkeypatch: pytest.MonkeyPat
     return dashboard
 
 
-def history() -> History:
+def history():
     return History.open(default_history(), create=False)
 
 
-def with_model(dashboard: Dashboard, model: str = "Loans", version: str = "1.0") -> Dashboard:
+def with_model(dashboard, model="Loans", version="1.0"):
     """Type model and version; AppTest's select box takes a name from its options alone."""
     dashboard.widget("sign_model").options.append(model)
     dashboard.widget("sign_model").set_value(model)
     return dashboard.choose(sign_version=version)
 
 
-def signed(dashboard: Dashboard, decision: str, who: str, reason: str = "") -> Dashboard:
+def signed(dashboard, decision, who, reason=""):
     """Fill in the card and sign."""
     dashboard.choose(sign_decision=decision)
     for field, text in (("sign_who", who), ("sign_reason", reason)):
@@ -46,7 +46,7 @@ def signed(dashboard: Dashboard, decision: str, who: str, reason: str = "") -> D
     return dashboard.click("sign_audit")
 
 
-def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: Dashboard):
+def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report):
     assert report.button("keep_audit").disabled and report.button("sign_audit").disabled
     assert not default_history().exists()  # looking makes nothing
     with_model(report).click("keep_audit")
@@ -66,7 +66,7 @@ def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: D
     assert history().signatures() == ()
 
 
-def test_a_ban_stands_while_limits_and_versions_change(report: Dashboard, start: Start):
+def test_a_ban_stands_while_limits_and_versions_change(report, start):
     with_model(report).choose(sign_decision="accept_risk")
     report.choose(sign_until=date(2031, 5, 1), sign_condition="No scores to partners.")
     signed(report, "accept_risk", "Ada, DPO")
@@ -96,7 +96,7 @@ def test_a_ban_stands_while_limits_and_versions_change(report: Dashboard, start:
     assert [ban.version for ban in history().model("Loans").bans()] == ["1.1", "1.0"]
 
 
-def test_a_proven_name_cannot_be_typed(report: Dashboard, monkeypatch: pytest.MonkeyPatch):
+def test_a_proven_name_cannot_be_typed(report, monkeypatch):
     monkeypatch.setattr(signin, "name", lambda: "ada@example.org")
     with_model(report)
     signed(report, "do_not_release", "Bo, works council")
@@ -105,9 +105,7 @@ def test_a_proven_name_cannot_be_typed(report: Dashboard, monkeypatch: pytest.Mo
     assert history().entries()[0].who == "ada@example.org"
 
 
-def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
-    start: Start, attacks: Attacks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(start, attacks, tmp_path, monkeypatch):
     attacks.instead = sample()
     (letter := tmp_path / "letter").write_text("Dear officer")
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(letter))
@@ -117,7 +115,7 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
     dashboard.click("history_again")
     finding = with_model(dashboard).finding
 
-    def full(*_: object, **__: object) -> None:
+    def full(*_, **__):
         raise FairLeakError("The history is full.")
 
     with monkeypatch.context() as patch:
@@ -128,3 +126,86 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
     dashboard.click("sign_audit")
     assert not dashboard.test.warning and len(History.open(letter).signatures()) == 1
     assert len(attacks.plans) == 1
+
+
+TO_FIRST = ("", "overview", "nowhere")
+
+
+def test_an_asker_is_shown_no_page_but_the_desk(dashboard, be):
+    be(Role.ASKER)
+    for address in addresses():
+        dashboard.open(address or "overview", settled=False)
+        if address == "desk" or address in TO_FIRST:
+            assert "Private query desk" in dashboard.texts[0], address
+        else:
+            assert dashboard.texts[-1].endswith("This page is not open to the role *asker*."), address
+        assert not dashboard.test.sidebar.selectbox, address
+
+
+def sections(dashboard):
+    """Return what one can do at the desk."""
+    (control,) = [group for group in dashboard.test.button_group if group.label == "At the desk"]
+    return [option.content for option in control.proto.options]
+
+
+def test_an_asker_asks_by_the_proven_name_once_an_officer_has_opened_the_test_set(start, be):
+    be(Role.OFFICER)
+    officer = from_file(start())
+    assert len(sections(officer)) == 4
+
+    be(Role.ASKER)
+    asker = start().open("desk")
+    assert "An officer has not opened this test set" in asker.page_text
+    assert sections(asker) == ["Ask a question", "Answered questions"]
+    assert not asker.has_button("desk_open") and not asker.test.file_uploader
+
+    be(Role.OFFICER)
+    officer.choose(desk_opened=True)
+    be(Role.ASKER)
+    asker.settle()
+    asker.give("desk_predictions", "model.csv", desk_files.predictions())
+    asker.choose(desk_epsilon=0.05, desk_asker="model 7").click("desk_ask")
+    assert asker.test.success
+    (answer,) = open_ledger(default_ledger()).status("loans").answers
+    assert answer.asker == "asker@example.org: model 7"
+    assert sent(asker).count("Male") < 10  # of 400 people: the groups' names alone
+
+    be(Role.OFFICER)
+    officer.settle().choose(desk_opened=False)
+    be(Role.ASKER)
+    assert "An officer has not opened this test set" in asker.settle().page_text
+
+
+@pytest.mark.long
+def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start, be, attacks):
+    attacks.instead = sample()
+    open_ledger(default_ledger(), create=True)
+    be(Role.AUDITOR)
+    auditor = start().open("desk")
+    assert sections(auditor) == ["Export and verify"]
+    assert not auditor.has_button("desk_open")
+    section(auditor.open("report"), "judged")
+    assert "The limits are an officer's to set." in auditor.page_text
+    keys = {element.key for kind in ("selectbox", "file_uploader", "button") for element in getattr(auditor.test, kind)}
+    assert not keys & {"policy_file", "release_limit", "release_policy_box", "reset_policy"}
+
+
+def test_an_officer_whose_role_is_gone_changes_nothing(start, be, attacks, monkeypatch):
+    attacks.instead = sample()
+    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
+    be(Role.OFFICER)
+    officer = with_model(start().open("report")).choose(sign_who="DPO")
+    be(Role.ASKER)
+    officer.click("sign_audit")
+    assert not default_history().exists() or not History.open(default_history(), create=False).entries()
+    assert officer.texts[-1].endswith("This page is not open to the role *asker*.")
+    be(Role.OFFICER)
+    officer.open("desk")
+    be(Role.ASKER)
+    officer.click("desk_create")
+    assert not default_ledger().exists()
+    be(Role.OFFICER)
+    from_file(officer)
+    be(Role.ASKER)
+    officer.choose(desk_opened=True)
+    assert "An officer has not opened this test set" in start().open("desk").page_text

@@ -1,27 +1,32 @@
-"""The page of a study that nobody wrote a page for, such as two models, and controls made from its settings alone."""
+"""Pages of studies: one that nobody wrote a page for, a grid of settings, people at risk; controls from settings."""
 
-from __future__ import annotations
+from dataclasses import replace
+from functools import cache
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import experiment
+from core.auditing import catalogue_plan
 from core.base.settings import params
+from core.experiments.experiment import grid_finding, measurable, summarise
+from core.studies.people import PEOPLE
+from core.studies.people.people_study import fix_text, without_fix
 from core.studies.registry import STUDIES
 from pages.shell.shell import escape
-from tests import expected
-from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard
+from tests import expected, samples
 from tests.toy_study.study import STUDY, UniquenessSettings, UniquenessStudy
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+def toy(monkeypatch):
     """The toy is a study."""
     monkeypatch.setitem(STUDIES, STUDY.name, STUDY)
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_study_has_a_page_without_a_line_about_it(start: Start, monkeypatch: pytest.MonkeyPatch):
+def test_a_study_has_a_page_without_a_line_about_it(start, monkeypatch):
     dashboard = start({"uniqueness_fewest": "7"}).open("uniqueness")
     assert dashboard.texts[0].startswith(f"# {STUDY.title}")
     test, subject = dashboard.test, expected.subject()
@@ -46,23 +51,7 @@ def test_a_study_has_a_page_without_a_line_about_it(start: Start, monkeypatch: p
     assert dashboard.plain_problem() == "There are no *scores*." and not dashboard.findings
 
 
-def test_studies_without_a_page(dashboard: Dashboard):
-    dashboard.open("glossary")
-    registered = {page["url_pathname"] for page in dashboard.test._registered_pages.values()}
-    expected_pages = {
-        "attribute",
-        "attriguard",
-        "bias_queries",
-        "correction",
-        "measured_epsilon",
-        "membership",
-        "model_card",
-        "two_models",
-    }
-    assert registered & set(STUDIES) == expected_pages
-
-
-def drawn_settings() -> None:
+def drawn_settings():
     """A page of nothing but a study's settings."""
     import streamlit as st
 
@@ -74,7 +63,7 @@ def drawn_settings() -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_study_s_settings_can_be_drawn_and_start_at_their_defaults(name: str):
+def test_every_study_s_settings_can_be_drawn_and_start_at_their_defaults(name):
     page = AppTest.from_function(drawn_settings)
     page.query_params["study"] = name
     page.run()
@@ -86,3 +75,101 @@ def test_every_study_s_settings_can_be_drawn_and_start_at_their_defaults(name: s
     }
     kinds = ("selectbox", "multiselect", "number_input", "select_slider", "toggle", "text_input", "text_area")
     assert not any("{options}" in (element.help or "") for kind in kinds for element in getattr(page, kind))
+
+
+UNMITIGATED = {"experiment_method": ["unmitigated"], "experiment_studies": ["fairness"]}
+
+
+def measured(dashboard):
+    """Measure the grid to its end."""
+    dashboard.click("start_experiment")
+    dashboard.until(lambda: "Settings measured" in dashboard.page_text)
+    dashboard.until(lambda: not dashboard.has_button("cancel_experiment"))
+    return dashboard
+
+
+def test_page_command_and_notebook_measure_one_grid(start):
+    dashboard = start().open("experiment").choose(**UNMITIGATED, experiment_seeds=3)
+    assert "Models in the grid: 3." in dashboard.plain_finding
+    (command,) = [code.value for code in dashboard.test.code if "fairleak experiment" in code.value]
+    assert "--vary data.attribute=sex --vary model.method=unmitigated" in command
+    measured(dashboard)
+    vary = {"membership.shadows": [0]}
+    result = experiment("demo", methods=["unmitigated"], seeds=[42, 43, 44], studies=["fairness"], vary=vary)
+    name = next(name for name, (study, _) in measurable().items() if study == "fairness")
+    finding = grid_finding(summarise(result.rows), name)
+    assert finding.point in dashboard.page_text and finding.evidence in dashboard.page_text
+    dashboard.choose(experiment_seeds=1, experiment_attribute=["sex", "origin"])
+    assert "Models in the grid: 2." in dashboard.plain_finding
+    assert "attribute sex" in measured(dashboard).page_text
+
+
+def test_a_given_model_trains_nothing(start):
+    frame = samples.frame(600).rename(columns={"score": "points"})
+    wrong = np.random.default_rng(1).random(600) < 0.2
+    frame["answer"] = np.where((frame["skill"] > 0) != wrong, "yes", "no")
+    dashboard = start().open("data").upload("people.csv", frame.to_csv(index=False).encode())
+    dashboard.assign(
+        label="hired", sensitive="origin", prediction="answer", positive="yes", favourable="yes", group=["north"]
+    )
+    dashboard.open("experiment").choose(experiment_studies=["fairness"])
+    assert "The model is given: nothing is trained." in dashboard.plain_finding
+    assert not dashboard.widgets("experiment_method")
+    measured(dashboard)
+
+
+CHANGES = {"people": 120, "answers": 40, "noise": "exact", "shadows": 0}
+LINK = {f"people_{name}": str(value) for name, value in CHANGES.items()} | {"people_noise": "None"}
+"""In a link a choice has the word that the page shows."""
+
+
+@cache
+def people_at_risk():
+    *_, result = PEOPLE.run(expected.subject(), SETTINGS)
+    return result
+
+
+SETTINGS = replace(catalogue_plan("demo").people_settings, **CHANGES)
+
+
+def table(dashboard):
+    """Return the table of people; there is none where nobody is shown."""
+    return "".join(element.body for element in dashboard.test.get("html") if "fl-people" in element.body)
+
+
+def records(dashboard):
+    """Return the records shown, in their order."""
+    rows = table(dashboard).split("<tr>")[2:]
+    return [int(row.removeprefix("<td>").partition("<")[0]) for row in rows]
+
+
+@pytest.mark.long
+def test_the_page_lists_whom_core_finds_by_group_and_by_record(start):
+    result = people_at_risk()
+    assert result.at_least(1) and result.identified.sum() > result.leaks.sum()  # or this test says nothing
+    dashboard = start(LINK).open("people")
+    headline, *_ = PEOPLE.findings(result, SETTINGS)
+    assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
+    assert "Not as your audit plan has it" in dashboard.plain_finding
+    assert "No model card is planned." in dashboard.page_text
+    assert records(dashboard) == result.rows[result.chosen()].tolist()
+    for index in result.chosen():
+        assert fix_text(result, index)[1:] in table(dashboard)
+    assert without_fix(result, result.chosen()) in dashboard.page_text
+    record = int(result.rows[3])
+    assert records(dashboard.choose(people_record=str(record))) == [record]
+    dashboard.choose(people_record="x<b>")
+    assert dashboard.plain_problem() == "Record must be of one of the 120 people drawn, got x<b>."
+    everybody = dashboard.choose(people_record="", people_hidden=False)
+    assert records(everybody) == result.rows[result.chosen(hide_imputed=False)].tolist()
+    assert "found, imputation too" in table(everybody)
+    group = result.group_names[0]
+    group_page = everybody.choose(people_group=group)
+    assert records(group_page) == result.rows[result.chosen(group=group, hide_imputed=False)].tolist()
+    several = group_page.choose(people_at_least=3)
+    assert records(several) == result.rows[result.chosen(at_least=3, group=group, hide_imputed=False)].tolist()
+
+
+def test_a_bad_link_is_one_sentence(start):
+    dashboard = start({**LINK, "people_shadows": "3"}).open("people")
+    assert dashboard.plain_problem() == "shadows must be 0 or an even number of at least 4, got 3."

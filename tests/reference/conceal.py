@@ -16,10 +16,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -44,7 +41,7 @@ class Cell:
     paper: tuple[float, float] | None = None
 
     @property
-    def key(self) -> str:
+    def key(self):
         """Return what tells two measurements apart; the same one may stand in two tables."""
         return f"n={self.n} m={self.m} N0={self.n_disadvantaged} eps={self.epsilon:g} x{self.repeats}"
 
@@ -76,12 +73,12 @@ FIGURE_3 = {100: (5, 10, 20, 30), 1000: (10, 50, 100), 10000: (10, 50, 100)}
 FIGURE_BUDGETS = (10, 25, 50, 100, 250, 500)
 
 
-def questions_for(n: int, n_disadvantaged: int) -> int:
+def questions_for(n, n_disadvantaged):
     """Return m of order N0 log(n/N0), as far as the paper says."""
     return math.ceil(n_disadvantaged * math.log(n / n_disadvantaged))
 
 
-def repeats_of(n: int, m: int, *, quick: bool) -> int:
+def repeats_of(n, m, *, quick):
     """Return how many repeats are worth their time: the paper's 50 where a program takes a second at most."""
     if quick:
         return 10 if n <= 100 else 2 if n <= 1000 and m <= 250 else 0
@@ -92,7 +89,7 @@ def repeats_of(n: int, m: int, *, quick: bool) -> int:
     return 5 if m <= 300 else 3 if m <= 500 else 1
 
 
-def cells(*, quick: bool = False) -> list[Cell]:
+def cells(*, quick=False):
     """Return all settings, those that take least first; with `quick` only what takes minutes together."""
     settings = []
     for n0, (*errors, first_leakage, second_leakage) in TABLE_2_THOUSAND.items():
@@ -111,7 +108,7 @@ def cells(*, quick: bool = False) -> list[Cell]:
     return sorted((cell for cell in all_cells if cell.repeats), key=lambda cell: cell.n * cell.m**2)
 
 
-def l1_guess(h: np.ndarray, answers: np.ndarray, sizes: tuple[int, int], limit: float) -> np.ndarray | None:
+def l1_guess(h, answers, sizes, limit):
     """Return whom the paper's decoder calls advantaged (algorithm 2), None if the program is not solved in time."""
     n1, n0 = sizes
     c = 1 / n0 + 1 / n1
@@ -122,7 +119,7 @@ def l1_guess(h: np.ndarray, answers: np.ndarray, sizes: tuple[int, int], limit: 
     return (solved[: h.shape[1]] - solved[h.shape[1] :] <= 0.5).astype(np.uint8)
 
 
-def draw(cell: Cell, seed: int, repeat: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+def draw(cell, seed, repeat):
     """Return questions, attribute and the generator of the noise."""
     rng = np.random.default_rng([seed, cell.n, cell.m, cell.n_disadvantaged, repeat])
     a = np.ones(cell.n, dtype=np.uint8)
@@ -130,13 +127,13 @@ def draw(cell: Cell, seed: int, repeat: int) -> tuple[np.ndarray, np.ndarray, np
     return rng.integers(0, 2, (cell.m, cell.n)).astype(np.float64), a, rng
 
 
-def measure(cell: Cell, *, seed: int, limit: float) -> dict[str, Any]:
+def measure(cell, *, seed, limit):
     """Return what a cell gives: errors and leakages, the latter as a list over repeats."""
     began = time.perf_counter()
     mechanism, n0, n1 = SmoothCauchy(cell.epsilon), cell.n_disadvantaged, cell.n - cell.n_disadvantaged
-    l1: list[float | None] = []
-    aware: list[float] = []
-    sums: list[float] = []
+    l1 = []
+    aware = []
+    sums = []
     for repeat in range(cell.repeats):
         h, a, rng = draw(cell, seed, repeat)
         answers = mechanism.answer(h, a, rng=rng)
@@ -160,7 +157,7 @@ def measure(cell: Cell, *, seed: int, limit: float) -> dict[str, Any]:
     }
 
 
-def measured(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
+def measured(path):
     """Return the rows of a record file by key and seed; none if there is no such file."""
     if not path.is_file():
         return {}
@@ -168,9 +165,7 @@ def measured(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
     return {(row["key"], row["seed"]): row for row in rows}
 
 
-def run(
-    selected: list[Cell], *, seed: int, limit: float, record: Path | None, tell: Callable[[str], None]
-) -> Iterator[dict[str, Any]]:
+def run(selected, *, seed, limit, record, tell):
     """Yield the rows of these cells, from the record where it has them; new ones are added to it at once."""
     recorded = measured(record) if record else {}
     for number, cell in enumerate(selected, start=1):

@@ -1,15 +1,11 @@
 """The rows of table 1 of Hamman et al. (2023) on Adult, ours beside the printed ones."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from core.base.validation import child_generator
-from core.datasets import Roles, Table, build_dataset, load
-from core.studies.bias_queries import LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
+from core.datasets import build_dataset, load
+from core.studies.bias_queries import LaplaceGlobal, NoisySums, SmoothCauchy, Trials, query_pool
 from core.studies.bias_queries.guarantees import answer_error
 from core.studies.subject import AuditConfig, subject_of
 from tests.reference.table_1 import NOISELESS_ATTACKS, NOISELESS_REPEATS, TABLE_1, noiseless_row
@@ -20,7 +16,7 @@ HEAD = (
 )
 
 
-def black_and_white(table: Table) -> tuple[Table, Roles]:
+def black_and_white(table):
     """Return Adult's Black and White people alone, with race as the attribute, as the paper uses it."""
     frame = table.frame[table.frame["race"].isin(["White", "Black"])].reset_index(drop=True)
     race = next(roles for roles in table.roles if roles.key == "race")
@@ -28,14 +24,14 @@ def black_and_white(table: Table) -> tuple[Table, Roles]:
     return replace(table, frame=frame, roles=(roles,)), roles
 
 
-def adult_pool(folder: Path, *, seed: int = 0) -> QueryPool:
+def adult_pool(folder, *, seed=0):
     """Return Adult's Black and White people with the model without mitigation, as asked about."""
     table, roles = black_and_white(load("adult", data_folder=folder))
     config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
     return query_pool(subject_of(config, build_dataset(table, roles)))
 
 
-def noiseless_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
+def noiseless_rows(folder, *, quick, seed):
     """Yield the rows without noise as lines: the printed leakage, then each attack's, in per cent."""
     pool = adult_pool(folder, seed=seed)
     for row in TABLE_1:
@@ -47,10 +43,10 @@ def noiseless_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
         yield f"{row.n:>5} {row.m:>4}  printed {100 * row.leakages['cauchy']:g}  {'  '.join(leakages)}"
 
 
-def noisy_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
+def noisy_rows(folder, *, quick, seed):
     """Yield the rows as lines: both printed mechanisms, and noisy sums."""
     pool = adult_pool(folder)
-    trials: dict[int, Trials] = {}
+    trials = {}
     for row in TABLE_1:
         if math.isinf(row.epsilon) or (quick and row.n > 100):
             continue
@@ -65,7 +61,7 @@ def noisy_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
             yield _line(trials[row.n], (row.n, row.m, row.epsilon), name, mechanism, (error, leak), seed)
 
 
-def _line(trials: Trials, setting: tuple[int, int, float], name: str, mechanism, printed, seed: int) -> str:
+def _line(trials, setting, name, mechanism, printed, seed):
     n, m, epsilon = setting
     questions = trials.ask(m, mechanism, [0])
     rng = child_generator(seed, "table 1, errors")

@@ -1,17 +1,15 @@
 """Adult by sex and its audit at tolerance 0, made once for all tests of the papers' tables."""
 
-from __future__ import annotations
-
 import pytest
 
-from core.datasets import AuditDataset, build_dataset, load
-from core.studies.correction import CorrectionResult, run
-from core.studies.subject import AuditConfig, Subject, subject_of
+from core.datasets import build_dataset, load
+from core.studies.correction import run
+from core.studies.subject import AuditConfig, subject_of
 from tests.reference.data import FOLDER
 
 
 @pytest.fixture(scope="session")
-def adult() -> AuditDataset:
+def adult():
     table = load("adult", data_folder=FOLDER)
     return build_dataset(table, table.roles[0])
 
@@ -20,10 +18,10 @@ CONFIG = AuditConfig(dataset="adult", tolerance=0.0, seed=42)
 
 
 @pytest.fixture(scope="session")
-def subject(adult: AuditDataset) -> Subject:
+def subject(adult):
     return subject_of(CONFIG, adult)
 
 
 @pytest.fixture(scope="session")
-def findings(adult: AuditDataset) -> CorrectionResult:
+def findings(adult):
     return run(CONFIG, dataset=adult)

@@ -1,7 +1,5 @@
 """Where the data of the papers lie, and the marks of tests that need them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -11,7 +9,7 @@ FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 RATINGS = FOLDER / "google_play_ratings"
 
 
-def _needs(name: str, file: str) -> pytest.MarkDecorator:
+def _needs(name, file):
     reason = f"{name} is not here: set FAIRLEAK_DATA to a folder with {file}"
     return pytest.mark.skipif(not (FOLDER / file).is_file(), reason=reason)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from core.stats.estimates import Estimate, PlainRow, number_text, plain_row
+from core.datasets import build_dataset, load
+from core.stats.estimates import Estimate, number_text, plain_row
+from tests.reference.data import FOLDER
 from tests.reference.figures import Figure
 
 Figures = dict[str, Figure]
@@ -27,18 +28,18 @@ class Recording:
     measure: Callable[[], tuple[Figures, Tables]]
 
 
-def measured_by(command: str) -> dict[str, Any]:
+def measured_by(command):
     """Run a command of FairLeak and return everything it found, as --json writes it."""
     from core.__main__ import main
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "found.json")
         main([*command.split()[1:], "--json", str(path)])
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
         return document
 
 
-def row_with(rows: list[PlainRow], **cells: Any) -> Mapping[str, Any]:
+def row_with(rows, **cells):
     """Return the row that has these cells."""
     return next(row for row in rows if all(row.get(name) == cell for name, cell in cells.items()))
 
@@ -46,7 +47,7 @@ def row_with(rows: list[PlainRow], **cells: Any) -> Mapping[str, Any]:
 CORRECTION = "fairleak attack correction --dataset adult --attribute sex --tolerance 0 --as-published"
 
 
-def correction() -> tuple[Figures, Tables]:
+def correction():
     """Reconstruction correction on Adult, by the paper's protocol and by the held-out one."""
     tables = measured_by(CORRECTION)["tables"]
     (published, *_) = tables["Correction by the paper's protocol"]
@@ -72,28 +73,23 @@ def correction() -> tuple[Figures, Tables]:
     return figures, {}
 
 
-def _calibrated_forest() -> Any:
+def _calibrated_forest():
     """Return the accuracy of the published forest with calibrated probabilities, before any correction."""
-    from core.datasets import build_dataset
     from core.studies.correction import run
     from core.studies.subject import AuditConfig
-    from tests.reference.data import FOLDER
 
-    dataset = build_dataset(_adult(FOLDER), _adult(FOLDER).roles[0])
+    dataset = build_dataset(_adult(), _adult().roles[0])
     result = run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=dataset)
     return result.disclose(0.001, cost="log_odds").before
 
 
-def _adult(folder: Path) -> Any:
-    from core.datasets import load
-
-    return load("adult", data_folder=folder)
+def _adult():
+    return load("adult", data_folder=FOLDER)
 
 
-def queries() -> tuple[Figures, Tables]:
+def queries():
     """Exact answers to bias queries on Adult, by attack."""
     from tests.reference.conceal_adult import adult_pool
-    from tests.reference.data import FOLDER
     from tests.reference.table_1 import NOISELESS_REPEATS, noiseless_row
 
     pool = adult_pool(FOLDER, seed=42)
@@ -112,7 +108,7 @@ def queries() -> tuple[Figures, Tables]:
 ATTRIGUARD = "fairleak attack attriguard --dataset ratings --target train_shares --budget 5"
 
 
-def attriguard() -> tuple[Figures, Tables]:
+def attriguard():
     """AttriGuard on the Google Play ratings."""
     three = measured_by(ATTRIGUARD.replace("--budget 5", "--budget 3 --attackers logistic"))["tables"]["AttriGuard"]
     content = measured_by(ATTRIGUARD)
@@ -130,13 +126,12 @@ def attriguard() -> tuple[Figures, Tables]:
     return figures, {}
 
 
-def membership() -> tuple[Figures, Tables]:
+def membership():
     """The published membership attack on Adult, means of five repeats."""
     from core.studies.membership.findings import curve_rows, summarise_curve
-    from tests.reference.data import FOLDER
     from tests.zhang_protocol import default_depth, id3_target, member_people, repeats_of
 
-    people = member_people(_adult(FOLDER), _adult(FOLDER).roles[0])
+    people = member_people(_adult(), _adult().roles[0])
     points = repeats_of(people, id3_target(people, max_depth=default_depth(people)), repeats=5)
     (row,) = map(plain_row, curve_rows(summarise_curve(points), "ε"))
     figures = {
@@ -151,13 +146,12 @@ def membership() -> tuple[Figures, Tables]:
     return figures, {}
 
 
-def one_leaf() -> tuple[Figures, Tables]:
+def one_leaf():
     """The published membership attack on Adult's trees of one leaf, means over five seeds."""
     from core.stats.estimates import rate_over_repeats
     from tests import zhang_protocol
-    from tests.reference.data import FOLDER
 
-    people = zhang_protocol.member_people(_adult(FOLDER), _adult(FOLDER).roles[0])
+    people = zhang_protocol.member_people(_adult(), _adult().roles[0])
     points = [zhang_protocol.one_leaf(people, seed=seed).point() for seed in range(5)]
     figures = {
         "auc": Figure.of_estimate("rate", rate_over_repeats([point.auc for point in points])),
@@ -168,7 +162,7 @@ def one_leaf() -> tuple[Figures, Tables]:
     return figures, {}
 
 
-def fairpick() -> tuple[Figures, Tables]:
+def fairpick():
     """FairPick on Adult at θ = 0.4 and random deletion of as many rows, means of twelve repeats."""
     from tests.reference.test_fairpick import mean, people_of, trials
 
@@ -181,7 +175,7 @@ def fairpick() -> tuple[Figures, Tables]:
     return figures, {}
 
 
-def membership_attacks() -> tuple[Figures, Tables]:
+def membership_attacks():
     """Every membership attack on the same models, a row an attack."""
     from tests.reference import side_by_side
 
@@ -191,10 +185,10 @@ def membership_attacks() -> tuple[Figures, Tables]:
 EPSILONS = (0.5, 1.0, 2.0, 5.0)
 
 
-def privacy_budgets() -> tuple[Figures, Tables]:
+def privacy_budgets():
     """Measured privacy budgets of FairLeak's own mechanisms, a row a mechanism."""
     head = ["", "spent at ε = 1", *(f"measured at ε = {e:g}" if e == EPSILONS[0] else f"{e:g}" for e in EPSILONS)]
-    rows: dict[str, list[str]] = {}
+    rows = {}
     for epsilon in EPSILONS:
         for row in _budget_rows(f"--promised-epsilon {epsilon:g}"):
             delta = row["δ"]
@@ -209,23 +203,21 @@ def privacy_budgets() -> tuple[Figures, Tables]:
     return {}, {"bounds": [[*head, "at ε = 1 with half the noise"], *rows.values()]}
 
 
-def _budget_rows(arguments: str) -> Iterator[PlainRow]:
+def _budget_rows(arguments):
     yield from measured_by(f"fairleak attack measured_epsilon {arguments}")["tables"]["Measured privacy budgets"]
 
 
-def _lower_bound(row: PlainRow) -> str:
-    return number_text(float(row["measured ε (95% lower bound)"]), ".2f")  # type: ignore[arg-type]
+def _lower_bound(row):
+    return number_text(float(row["measured ε (95% lower bound)"]), ".2f")
 
 
-def tuned_forest() -> tuple[Figures, Tables]:
+def tuned_forest():
     """What the correction adds to a forest tuned for balanced accuracy, whose parameters the search found."""
-    from core.datasets import build_dataset
     from core.studies.subject import subject_of
     from tests.reference.conftest import CONFIG
-    from tests.reference.data import FOLDER
     from tests.reference.test_tuned_forest_adult import TUNED, disclosures_of
 
-    subject = subject_of(CONFIG, build_dataset(_adult(FOLDER), _adult(FOLDER).roles[0]))
+    subject = subject_of(CONFIG, build_dataset(_adult(), _adult().roles[0]))
     disclosure = disclosures_of(subject, "features", TUNED["features"])["published"]
     assert disclosure.gain is not None
     figures = {
@@ -235,11 +227,11 @@ def tuned_forest() -> tuple[Figures, Tables]:
     return figures, {}
 
 
-def _again(name: str) -> str:
+def _again(name):
     return f"python -m tests.reference.figures --record {name}"
 
 
-RECORDINGS: dict[str, Recording] = {
+RECORDINGS = {
     "correction": Recording(command=CORRECTION, seed="42", measure=correction),
     "tuned_forest": Recording(command=_again("tuned_forest"), seed="42", measure=tuned_forest),
     "queries": Recording(command=_again("queries"), seed="42", measure=queries),

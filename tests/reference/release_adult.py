@@ -6,10 +6,7 @@ validation records, and releases numbers about the test records, or about 1,000 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +18,7 @@ from core.studies.subject import prior_of
 from tests.release_samples import invented, moved_bits
 
 COUNTS = (1, 5, 20, 50)
-PRECISIONS: dict[str, dict[str, Any]] = {
+PRECISIONS = {
     "exact": {},
     "4 decimals": {"decimals": 4},
     "3 decimals": {"decimals": 3},
@@ -57,7 +54,7 @@ class Split:
     posterior: dict[str, np.ndarray]
     sensitive: dict[str, np.ndarray]
 
-    def some(self, n: int, draw: int = 0) -> Split:
+    def some(self, n, draw=0):
         """Return n of the people, or all where there are no more."""
         if n >= self.labels.size:
             return self
@@ -71,7 +68,7 @@ class Split:
         )
 
 
-def splits_of(folder: Path, seeds: range, *, count: int = 50) -> Iterator[Split]:
+def splits_of(folder, seeds, *, count=50):
     """Train, split after split."""
     table = load("adult", data_folder=folder)
     datasets = {"sex": build_dataset(table, table.roles[0]), "race": build_dataset(table, table.roles[1])}
@@ -89,7 +86,7 @@ def splits_of(folder: Path, seeds: range, *, count: int = 50) -> Iterator[Split]
         )
 
 
-def row_of(people: Split, attribute: str, k: int, **precision: Any) -> dict[str, float]:
+def row_of(people, attribute, k, **precision):
     """Release k models' gaps and the group sizes, and say what came of it."""
     q, s = people.posterior[attribute], people.sensitive[attribute]
     release = Release(people.predictions[:k], labels=people.labels, **precision)
@@ -113,7 +110,7 @@ def row_of(people: Split, attribute: str, k: int, **precision: Any) -> dict[str,
     }
 
 
-def sizes_only(people: Split, attribute: str) -> float:
+def sizes_only(people, attribute):
     """Return the bits the two group sizes give alone."""
     q, s, y = people.posterior[attribute], people.sensitive[attribute], people.labels
     release = Release(np.zeros((1, s.size), dtype=np.uint8), labels=y)
@@ -121,7 +118,7 @@ def sizes_only(people: Split, attribute: str) -> float:
     return measured(q, project(q, invented(release, sizes)).probability, s).bits.value
 
 
-def _line(name: str, rows: list[dict[str, float]]) -> str:
+def _line(name, rows):
     mean = {key: float(np.mean([row[key] for row in rows])) for key in rows[0]}
     spread = float(np.std([row["bits"] for row in rows], ddof=1)) if len(rows) > 1 else float("nan")
     right = mean["right"] / mean["pinned"] if mean["pinned"] else float("nan")
@@ -132,7 +129,7 @@ def _line(name: str, rows: list[dict[str, float]]) -> str:
     )
 
 
-def long_table(folder: Path, *, splits: int) -> Iterator[str]:
+def long_table(folder, *, splits):
     """Yield the whole table, ours beside the independent figures."""
     people = list(splits_of(folder, range(splits)))
     for (attribute, n), figures in INDEPENDENT.items():

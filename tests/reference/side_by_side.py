@@ -4,30 +4,17 @@ Half of the people are trained on; the attacker knows 15% of either half and jud
 in a release audit. Attacks that need labels alone get labels alone. Prints the two tables of docs/results.
 """
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from core.adversaries.released_outputs import cross_fitted_interval
-from core.base.validation import Codes, Floats, Ints
 from core.datasets import load
 from core.models.model_answers import QueryAccess
-from core.stats.estimates import Estimate
-from core.studies.membership import REGISTRY, Evidence, Train, roc
-from core.studies.membership.roc import Roc
+from core.studies.membership import REGISTRY, Evidence, roc
 from tests.reference.data import FOLDER
-from tests.zhang_protocol import (
-    MemberPeople,
-    default_depth,
-    id3_target,
-    library_target,
-    member_people,
-    member_split,
-)
+from tests.zhang_protocol import default_depth, id3_target, library_target, member_people, member_split
 
 SEED, SHADOWS = 42, 16
 TABLES = ("demo", "compas", "adult")
@@ -35,7 +22,7 @@ TARGETS = {"dp_id3": "ID3", "random_forest": "forest"}
 """Trees without noise, and 50 of scikit-learn's, both of the default depth of the table."""
 
 
-def evidence_of(name: str, target: str) -> Evidence:
+def evidence_of(name, target):
     """Return what the attacks are given; the model can be asked."""
     table = load(name, data_folder=None if name == "demo" else FOLDER)
     people = member_people(table, table.roles[0])
@@ -53,7 +40,7 @@ def evidence_of(name: str, target: str) -> Evidence:
     )
 
 
-def target_of(people: MemberPeople, target: str) -> Train:
+def target_of(people, target):
     """Return a tree without noise, or a forest, of the table's default depth."""
     from sklearn.ensemble import RandomForestClassifier
 
@@ -63,20 +50,20 @@ def target_of(people: MemberPeople, target: str) -> Train:
     return library_target(people, lambda seed: RandomForestClassifier(50, max_depth=depth, random_state=seed))
 
 
-def _access(people: MemberPeople, target: str, members: Ints) -> QueryAccess:
+def _access(people, target, members):
     """Return query access to the target: everybody of a table that ends with the records asked about."""
 
-    def ask(rows: Ints) -> Codes:
+    def ask(rows):
         codes = np.concatenate([people.codes, people.codes[rows, np.arange(rows.shape[1])]])
         labels = np.concatenate([people.labels, np.zeros(len(rows), dtype=np.uint8)])
         more = replace(people, codes=codes, labels=labels)
-        probability: Floats = target_of(more, target)(members, SEED)  # the same model: same members, same seed
+        probability = target_of(more, target)(members, SEED)  # the same model: same members, same seed
         return (probability[people.n :] > 0.5).astype(np.uint8)
 
     return QueryAccess(columns=people.codes.shape[1], ask=ask)
 
 
-def curves(evidence: Evidence) -> Iterator[tuple[str, Roc]]:
+def curves(evidence):
     """Yield each attack's name and curve, the AUC with the interval a release audit gives it."""
     member = evidence.split.judged_records[1]
     labels = replace(evidence, released=None, predictions=evidence.predicted)
@@ -85,11 +72,11 @@ def curves(evidence: Evidence) -> Iterator[tuple[str, Roc]]:
         yield name, replace(curve, auc=cross_fitted_interval(curve.auc, 0.5)) if attack.learns else curve
 
 
-def _text(estimate: Estimate) -> str:
+def _text(estimate):
     return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
 
 
-def tables(names: list[str]) -> dict[str, list[list[str]]]:
+def tables(names):
     """Return AUC and TPR at 1% FPR, the head first, then a row an attack; a column is a model."""
     titles = [f"{name}, {target_title}" for name in names for target_title in TARGETS.values()]
     areas, rates = ({name: [attack.title] for name, attack in REGISTRY.items()} for _ in range(2))
@@ -98,13 +85,10 @@ def tables(names: list[str]) -> dict[str, list[list[str]]]:
             for attack, curve in curves(evidence_of(name, target)):
                 areas[attack].append(_text(curve.auc))
                 rates[attack].append(_text(curve.tpr_at(0.01)))
-    return {
-        "auc": [["AUC", *titles], *areas.values()],
-        "tpr": [["TPR at 1% FPR", *titles], *rates.values()],
-    }
+    return {"auc": [["AUC", *titles], *areas.values()], "tpr": [["TPR at 1% FPR", *titles], *rates.values()]}
 
 
-def main(names: list[str]) -> None:
+def main(names):
     """Print both tables."""
     for head, *rows in tables(names).values():
         print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")

@@ -11,9 +11,7 @@ Cauchy noise of scale 11.7 is off by more than 11.7 half of the time, and has no
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +20,6 @@ from core.base.validation import child_generator
 from core.stats.estimates import Estimate, rate_over_repeats
 from core.studies.bias_queries.gaps import design_scores, leakage, most_questions, statistical_parity_gap
 from core.studies.bias_queries.reveal import recover_compressed, reveal_bits
-from core.studies.bias_queries.trials import QueryPool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +40,8 @@ class PublishedRow(Result):
     measured: dict[str, tuple[float, float, float]]
 
 
-def _row(
-    n: int, m: int, epsilon: float, errors: Sequence[float], percent: Sequence[int], *measured: tuple[float, ...]
-) -> PublishedRow:
-    by_noise: list[dict[str, Any]] = [
+def _row(n, m, epsilon, errors, percent, *measured):
+    by_noise = [
         dict(zip(("cauchy", "laplace"), values, strict=False))
         for values in ([error / 1000 for error in errors], [rate / 100 for rate in percent], measured)
     ]
@@ -99,10 +94,10 @@ class NoiselessRow(Result):
     bits_questions: int
 
 
-def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 42) -> NoiselessRow:
+def noiseless_row(pool, n, m, *, repeats, seed=42):
     """Return one row: `repeats` draws of people and jitter."""
-    leakages: dict[str, list[float]] = {attack: [] for attack in NOISELESS_ATTACKS}
-    without_answers: list[float] = []
+    leakages = {attack: [] for attack in NOISELESS_ATTACKS}
+    without_answers = []
     packed, questions = True, most_questions("bits", n) or 1
     for repeat in range(repeats):
         rng = child_generator(seed, f"noiseless table, {n} people, repeat {repeat}")
@@ -114,7 +109,7 @@ def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 
         answers = statistical_parity_gap(scores, people.sensitive)
         for attack, values in leakages.items():
             informed = attack == "box_with_prior"
-            how: dict[str, Any] = {"method": "box", "prior": people.prior} if informed else {"method": attack}
+            how = {"method": "box", "prior": people.prior} if informed else {"method": attack}
             recovered = recover_compressed(scores, answers, n_advantaged=n1, n_disadvantaged=n0, **how).recovered
             values.append(leakage(people.sensitive, recovered))
         packing = design_scores("bits", people.base, questions, rng=rng)
@@ -130,9 +125,7 @@ def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 
     )
 
 
-def printed_smooth_sensitivity(
-    n_advantaged: int, n_disadvantaged: int, m: int, beta: float, *, absolute: bool = False
-) -> float:
+def printed_smooth_sensitivity(n_advantaged, n_disadvantaged, m, beta, *, absolute=False):
     """Theorem 7's formula, or for absolute gaps that of section 4.2's last line, as algorithm 3 applies it.
 
     The disadvantaged group is taken for the smaller one, and a group of one person gets no care.

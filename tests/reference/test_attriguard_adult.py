@@ -6,15 +6,13 @@ hardly changes (.8736 to .8698) while the gap between the groups' rates rises (.
 changed records are implausible without pair rules, hardly any with them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from core.datasets import AuditDataset, build_dataset, load
-from core.studies.attriguard import AttriGuardSettings, Exposure, TableDefense
+from core.datasets import build_dataset, load
+from core.studies.attriguard import AttriGuardSettings, TableDefense
 from core.studies.attriguard.table import people_of
 from core.studies.attriguard.utility import utility_of
 from tests.reference.data import FOLDER, needs_adult
@@ -28,31 +26,31 @@ BAND = 0.03
 
 
 @pytest.fixture(scope="module")
-def data() -> AuditDataset:
+def data():
     table = load("adult", data_folder=FOLDER)
     return build_dataset(table, replace(table.roles[0], missing="keep"))
 
 
 @pytest.fixture(scope="module")
-def guard(data: AuditDataset) -> TableDefense:
+def guard(data):
     return guarded(data, AttriGuardSettings(trained_budgets=BUDGETS))
 
 
 @pytest.fixture(scope="module")
-def study(guard: TableDefense) -> Exposure:
+def study(guard):
     *_, last = guard.expose()
     return last
 
 
-def guarded(data: AuditDataset, settings: AttriGuardSettings) -> TableDefense:
+def guarded(data, settings):
     return TableDefense(people_of(data, np.arange(N_TRAINING), np.arange(N_TRAINING, EVERYBODY)), settings)
 
 
-def accuracies(study: Exposure, attacker: str) -> list[float]:
+def accuracies(study, attacker):
     return [point.accuracy.value for point in study.curves(BUDGETS)[attacker]]
 
 
-def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, guard: TableDefense):
+def test_what_attackers_reach_without_and_against_the_noise(study, guard):
     clean = {point.attacker: point for point in study.undefended()}
     assert clean["logistic"].accuracy.value == pytest.approx(0.842, abs=BAND)
     assert clean["logistic"].balanced.value == pytest.approx(0.832, abs=BAND)
@@ -64,7 +62,7 @@ def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, gua
     assert guard.noise.size[guard.noise.size > 0].mean() == pytest.approx(1.01, abs=0.03)
 
 
-def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guard: TableDefense):
+def test_changed_records_are_plausible_with_rules_alone(data, guard):
     assert guard.plausible.value >= 0.99
     before = np.repeat(broken(guard.columns, guard.rules, guard.people.public), 2)
     assert (broken(guard.columns, guard.rules, guard.noise.noisy) <= before).all()
@@ -73,7 +71,7 @@ def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guar
     assert free.noise.size.max() == 1
 
 
-def test_income_is_predicted_as_well_but_less_fairly(data: AuditDataset, guard: TableDefense):
+def test_income_is_predicted_as_well_but_less_fairly(data, guard):
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(random_state=0).fit(data.features[:N_TRAINING], data.labels[:N_TRAINING])

@@ -9,8 +9,6 @@ noise is concentrated: at a budget of 5, 94 of 10,000 apps carry 90 % of it. 59 
 regression is read as wanted by the forest, 60 % by the network.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 
@@ -18,13 +16,7 @@ import numpy as np
 import pytest
 
 from core.datasets import read_ratings
-from core.studies.attriguard import (
-    Exposure,
-    RatingsDefense,
-    comparators,
-    concentration,
-    transfer,
-)
+from core.studies.attriguard import RatingsDefense, comparators, concentration, transfer
 from tests.ratings_samples import ratings_settings
 from tests.reference.data import RATINGS, needs_ratings
 
@@ -43,17 +35,17 @@ BAND = 0.03
 
 
 @cache
-def guarded() -> RatingsDefense:
+def guarded():
     """The defender with logistic regression; one network trained against the noise, at the largest budget."""
     return RatingsDefense(read_ratings(RATINGS), ratings_settings(trained_budgets=(5.0,)))
 
 
 @cache
-def study() -> Exposure:
+def study():
     return list(guarded().expose())[-1]
 
 
-def curve(of: Exposure, attacker: str) -> tuple[float, ...]:
+def curve(of, attacker):
     return tuple(point.accuracy.value for point in of.curves(BUDGETS)[attacker])
 
 
@@ -67,7 +59,7 @@ def test_undefended_and_how_small_the_noise_is():
 
 
 @pytest.mark.parametrize("attacker", CURVES)
-def test_accuracy_falls_with_the_budget(attacker: str):
+def test_accuracy_falls_with_the_budget(attacker):
     assert curve(study(), attacker) == pytest.approx(CURVES[attacker], abs=BAND)
 
 
@@ -107,7 +99,7 @@ BLURME = {True: (0.154, 0.355, 0.321), False: (0.282, 0.392, 0.433)}
 
 
 @pytest.mark.parametrize("knows", [True, False])
-def test_blurme(knows: bool):
+def test_blurme(knows):
     ratings, classifier = guarded().ratings, guarded().classifier("logistic")
     value = ratings.values_test if knows else classifier.predict(ratings.people_test)
     noisy = comparators.blurme(ratings.people_test, value, guarded().known_people, classifier, n_added=3)
@@ -122,7 +114,7 @@ def test_chisquare():
 
 
 @pytest.mark.parametrize("epsilon, size", [(7.0, 45), (9.0, 6)])
-def test_local_differential_privacy(epsilon: float, size: float):
+def test_local_differential_privacy(epsilon, size):
     """Shares of .38 to .47 were expected; here .363 to .390 with epsilon 7 and .412 to .467 with epsilon 9.
 
     So logistic regression with epsilon 7 lies .017 below the range, which the band allows.
@@ -149,7 +141,7 @@ def test_quantised_mapping_costs_everything():
     assert max(read(noisy)) < study().majority.value + BAND
 
 
-def read(noisy: object) -> tuple[float, ...]:
+def read(noisy):
     """Return what logistic regression, the forest and the network still read off noisy records."""
     truth = guarded().ratings.values_test
     readers = [guarded().classifier(name) for name in ("logistic", "forest", "network")]

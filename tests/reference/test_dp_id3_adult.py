@@ -6,8 +6,6 @@ everybody gets the wrong label then: so there the median counts. The expected nu
 noise; discrete noise moves those of the naive tree by .02 at .01, and the literal ones by .01 at 100.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from functools import cache
@@ -37,7 +35,7 @@ BANDS = {
 REPEATS = {"literal": (3, 2, 8, 8, 3, 3, 2), "savings": (3, 2, 8, 8, 3, 3, 2), "naive": (1,) * 7}
 
 
-def coded(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[int | tuple[float, float], ...]]:
+def coded(frame):
     """Return categories as codes and numbers as they are, with their domains."""
     columns, domains = [], []
     for name in frame:
@@ -52,14 +50,14 @@ def coded(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[int | tuple[float, flo
 
 
 @cache
-def adult() -> tuple[np.ndarray, np.ndarray, tuple[int | tuple[float, float], ...]]:
+def adult():
     frame = load("adult", data_folder=FOLDER).frame.dropna()
     assert len(frame) == 45_222
     x, domains = coded(frame.drop(columns="income"))
     return x, (frame["income"] == ">50K").to_numpy(int), domains
 
 
-def accuracies(data: tuple, epsilon: float, depth: int, seed: int, accounting: str = "savings") -> tuple[float, float]:
+def accuracies(data, epsilon, depth, seed, accounting="savings"):
     """Return the accuracy on the training half and on the other half."""
     x, y, domains = data
     order = np.random.default_rng(seed).permutation(len(y))
@@ -80,7 +78,7 @@ def test_the_plain_tree_on_adult():
 @pytest.mark.long
 @needs_adult
 @pytest.mark.parametrize("accounting", EXPECTED)
-def test_accuracy_by_epsilon_on_adult(accounting: str):
+def test_accuracy_by_epsilon_on_adult(accounting):
     with warnings.catch_warnings():
         if accounting == "naive":
             warnings.simplefilter("ignore", PrivacyLeakWarning)

@@ -8,68 +8,62 @@ COMPAS FairPick deletes too few people to change anything that 1,400 judged peop
 Bands are three of the standard deviations measured over twelve repeats (fourteen on COMPAS), of the mean of two.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from core.base.validation import child_generator
 from core.datasets import load
-from core.studies.membership import Train
-from core.studies.membership.findings import CurvePoint, fairpick_differences
+from core.studies.membership.findings import fairpick_differences
 from tests.reference.data import FOLDER, needs_adult, needs_compas
-from tests.zhang_protocol import MemberPeople, default_depth, fairpick_points, id3_target, member_people
+from tests.zhang_protocol import default_depth, fairpick_points, id3_target, member_people
 
 REPEATS = 2
 WIDE = 3 / math.sqrt(REPEATS)
 SPREAD = 0.06  # of the difference on COMPAS, between repeats
 
-Points = dict[tuple[str, float], list[CurvePoint]]
 
-
-def people_of(name: str) -> MemberPeople:
+def people_of(name):
     """Return everybody in a table of the catalogue, women the first group."""
     table = load(name, data_folder=FOLDER)
     (roles,) = [roles for roles in table.roles if roles.sensitive == "sex"]
     return member_people(table, roles)
 
 
-def blind(people: MemberPeople) -> Train:
+def blind(people):
     """Return a target that gives nothing away: trained on as many people, whoever is a member."""
     train = id3_target(people, max_depth=default_depth(people))
     half = np.arange(people.n)
 
-    def answers(rows: np.ndarray, seed: int) -> np.ndarray:
+    def answers(rows, seed):
         drawn = child_generator(seed, "whoever is a member").permutation(half)[: rows.size]
         return train(np.sort(drawn), seed)
 
     return answers
 
 
-def trials(people: MemberPeople, *, thetas: Sequence[float], repeats: int, train: Train | None = None) -> Points:
+def trials(people, *, thetas, repeats, train=None):
     """Return, by what was done and theta, one point a repeat."""
     target = train or id3_target(people, max_depth=default_depth(people))
-    points: Points = {}
+    points = {}
     for point in fairpick_points(people, target, thetas=thetas, repeats=repeats, seed=0):
         points.setdefault((point.variant, point.at), []).append(point)
     return points
 
 
-def mean(points: Sequence[CurvePoint], name: str) -> float:
+def mean(points, name):
     """Return the mean of one quantity."""
     return float(np.mean([getattr(point, name) for point in points]))
 
 
 @pytest.fixture(scope="module")
-def people() -> MemberPeople:
+def people():
     return people_of("adult")
 
 
 @pytest.fixture(scope="module")
-def adult(people: MemberPeople) -> Points:
+def adult(people):
     return trials(people, thetas=(0.4, 0.6, 0.8, 1.0), repeats=REPEATS)
 
 
@@ -87,13 +81,13 @@ def adult(people: MemberPeople) -> Points:
         ("random", 0.4, 0.111, 0.019),
     ],
 )
-def test_vulnerability_disparity(adult: Points, how: str, theta: float, vd: float, spread: float):
+def test_vulnerability_disparity(adult, how, theta, vd, spread):
     assert mean(adult[how, theta], "vd") == pytest.approx(vd, abs=spread * WIDE)
 
 
 @pytest.mark.long
 @needs_adult
-def test_picking_lowers_the_disparity_and_false_alarms_and_what_really_leaks_stays(adult: Points):
+def test_picking_lowers_the_disparity_and_false_alarms_and_what_really_leaks_stays(adult):
     for picked, control, nobody in zip(
         adult["fairpick", 0.4], adult["random", 0.4], adult["fairpick", 1.0], strict=True
     ):
@@ -106,7 +100,7 @@ def test_picking_lowers_the_disparity_and_false_alarms_and_what_really_leaks_sta
 
 @pytest.mark.long
 @needs_adult
-def test_a_tree_that_gives_nothing_away_is_not_told_to(people: MemberPeople):
+def test_a_tree_that_gives_nothing_away_is_not_told_to(people):
     for points in trials(people, thetas=(0.4,), repeats=REPEATS, train=blind(people)).values():
         assert mean(points, "auc") == pytest.approx(0.5, abs=0.008 * WIDE)
         assert mean(points, "precision") == pytest.approx(0.5, abs=0.011 * WIDE)
@@ -114,13 +108,13 @@ def test_a_tree_that_gives_nothing_away_is_not_told_to(people: MemberPeople):
 
 
 @pytest.fixture(scope="module")
-def compas() -> Points:
+def compas():
     return trials(people_of("compas"), thetas=(0.4, 1.0), repeats=REPEATS)
 
 
 @pytest.mark.long
 @needs_compas
-def test_on_compas_random_deletion_does_as_well(compas: Points):
+def test_on_compas_random_deletion_does_as_well(compas):
     (band,) = fairpick_differences([*compas["fairpick", 0.4], *compas["random", 0.4]])
     assert abs(band.values["vd"].value) < 3 * SPREAD / math.sqrt(REPEATS)
     picked, control, nobody = compas["fairpick", 0.4], compas["random", 0.4], compas["fairpick", 1.0]

@@ -11,25 +11,14 @@ its numbers for the other metrics; its figures show the same order. The strong a
 Repeated here with seed 42 alone. Bands: accuracies ± .03; the strong adversary's gain lies within ± .01 of nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from core.auditing import catalogue_plan
-from core.datasets import AuditDataset
 from core.experiments.engine import measured_points
-from core.experiments.experiment import (
-    ModelMeasurements,
-    SeedSummary,
-    grid_of,
-    measured_model,
-    models_of,
-    rows_of,
-    summarise,
-)
+from core.experiments.experiment import ModelMeasurements, grid_of, measured_model, models_of, rows_of, summarise
 from core.stats.fairness import METRICS
 from tests.reference.data import needs_adult
 
@@ -48,7 +37,7 @@ MEASURED = {
 
 
 @pytest.fixture(scope="module")
-def summaries(adult: AuditDataset) -> dict[tuple[str, str], SeedSummary]:
+def summaries(adult):
     plan = catalogue_plan("adult")
     points = grid_of(
         replace(plan, config=replace(plan.config, roles=adult.roles)),
@@ -70,7 +59,7 @@ def summaries(adult: AuditDataset) -> dict[tuple[str, str], SeedSummary]:
 
 
 @pytest.mark.parametrize(("metric", "adversary"), MEASURED)
-def test_before_and_after(summaries: dict[tuple[str, str], SeedSummary], metric: str, adversary: str):
+def test_before_and_after(summaries, metric, adversary):
     summary, (before, after) = summaries[metric, adversary], MEASURED[metric, adversary]
     assert summary.seeds == (42,) and summary.numbers["attack_after"].seeds == 1
     assert summary.count("tolerance_holds") == 1  # raised until true
@@ -81,7 +70,7 @@ def test_before_and_after(summaries: dict[tuple[str, str], SeedSummary], metric:
     assert summary.baselines["attack_before"].value == pytest.approx(0.672, abs=0.01)
 
 
-def test_what_helps_the_papers_attacker(summaries: dict[tuple[str, str], SeedSummary]):
+def test_what_helps_the_papers_attacker(summaries):
     """The promise helps it measurably with every metric but equal opportunity, and never as far as the strong one."""
     for (metric, adversary), summary in summaries.items():
         if adversary in ("features", "predictions"):

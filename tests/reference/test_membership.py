@@ -9,31 +9,29 @@ the sign of a gap changes with the seed. The independent gaps lie within two or 
 sixteen seeds, to which the tests hold: ± .1 recall and ± .07 gaps for the mean of five seeds.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
-from core.datasets import Table, load
-from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, roc
+from core.datasets import load
+from core.studies.membership import REGISTRY, Evidence, judging_everybody, roc
 from core.studies.membership.attacks import lira
 from core.studies.membership.result import table_grouping
 from tests.reference.data import FOLDER, needs_adult, needs_compas
-from tests.zhang_protocol import Attacked, MemberPeople, attacked, id3_target, member_people, member_split, one_leaf
+from tests.zhang_protocol import attacked, id3_target, member_people, member_split, one_leaf
 
 DEPTH = {"adult": 14, "compas": 10}
 SEEDS = {"adult": (0, 1), "compas": range(5)}
 
 
-def caught(score: np.ndarray, member: np.ndarray, fpr: float = 0.01) -> float:
+def caught(score, member, fpr=0.01):
     """Return the TPR at this FPR, however few people there are."""
     return float(roc(score, member).reached(fpr))
 
 
-def caught_gap(score: np.ndarray, split: MembershipSplit, groups: np.ndarray) -> float:
+def caught_gap(score, split, groups):
     """Return group 1's TPR at 1% FPR, less the others'."""
     rows, member = split.judged_records
     first, rest = (caught(score[groups[rows] == g], member[groups[rows] == g]) for g in (1, 0))
@@ -41,17 +39,17 @@ def caught_gap(score: np.ndarray, split: MembershipSplit, groups: np.ndarray) ->
 
 
 @cache
-def table(name: str) -> Table:
+def table(name):
     return load(name, data_folder=FOLDER)
 
 
 @cache
-def people_of(name: str) -> MemberPeople:
+def people_of(name):
     return member_people(table(name), table(name).roles[0])
 
 
 @cache
-def runs_of(name: str) -> list[Attacked]:
+def runs_of(name):
     """Return splits, trees trained on half of the people, and the published network's verdicts."""
     people = people_of(name)
     train = id3_target(people, max_depth=DEPTH[name])
@@ -66,7 +64,7 @@ def runs_of(name: str) -> list[Attacked]:
         pytest.param("compas", (0.766, 0.640, 0.551, 0.69), (0.02, 0.02, 0.02, 0.1), marks=needs_compas),
     ],
 )
-def test_the_tree_overfits_and_the_published_attack_sees_it(name: str, figures: tuple[float, ...], bands):
+def test_the_tree_overfits_and_the_published_attack_sees_it(name, figures, bands):
     points = [target.point() for target in runs_of(name)]
     rates = [(point.accuracy_train, point.accuracy_test, point.precision, point.recall) for point in points]
     assert (np.abs(np.mean(rates, axis=0) - figures) <= bands).all()
@@ -80,7 +78,7 @@ def test_the_tree_overfits_and_the_published_attack_sees_it(name: str, figures: 
         pytest.param("compas", "sex", (0.051, 0.013, 0.037), 0.07, marks=needs_compas),
     ],
 )
-def test_gaps_of_the_verdicts(name: str, attribute: str, expected: tuple[float, ...], band: float):
+def test_gaps_of_the_verdicts(name, attribute, expected, band):
     groups = people_of(name).groups
     if attribute == "race":
         groups, _ = table_grouping(table(name), *table(name).roles[:2])
@@ -103,7 +101,7 @@ def test_lira_on_everybody():
 
 
 @pytest.fixture(scope="module")
-def evidence() -> Evidence:
+def evidence():
     """The first run's, with 64 shadows."""
     people, first = people_of("adult"), runs_of("adult")[0]
     train = id3_target(people, max_depth=DEPTH["adult"])
@@ -115,7 +113,7 @@ def evidence() -> Evidence:
 @pytest.mark.parametrize(
     ("attack", "area", "tpr"), [("loss", 0.608, None), ("lira", 0.688, 0.098), ("lira_boosted", 0.702, 0.108)]
 )
-def test_attacks_on_the_same_shadows(evidence: Evidence, attack: str, area: float, tpr: float | None):
+def test_attacks_on_the_same_shadows(evidence, attack, area, tpr):
     outcome = roc(REGISTRY[attack].judge(evidence).score, evidence.split.judged_records[1])
     assert outcome.auc.value == pytest.approx(area, abs=0.02)
     assert tpr is None or outcome.tpr_at(0.01).value == pytest.approx(tpr, abs=0.02)
@@ -125,14 +123,14 @@ def test_attacks_on_the_same_shadows(evidence: Evidence, attack: str, area: floa
 
 @pytest.mark.long
 @needs_adult
-def test_what_lira_catches_differs_by_sex(evidence: Evidence):
+def test_what_lira_catches_differs_by_sex(evidence):
     score = REGISTRY["lira"].judge(evidence).score
     assert caught_gap(score, evidence.split, people_of("adult").groups) == pytest.approx(-0.051, abs=0.04)
 
 
 @pytest.mark.long
 @needs_adult
-def test_of_the_two_variances_lira_takes_that_of_each_person_on_id3(evidence: Evidence):
+def test_of_the_two_variances_lira_takes_that_of_each_person_on_id3(evidence):
     member = evidence.split.judged_records[1]
     assert lira.chooses_variance_per_person(evidence)
     assert lira.variance_rates(evidence) == pytest.approx((0.095, 0.079), abs=0.015)
@@ -143,7 +141,7 @@ def test_of_the_two_variances_lira_takes_that_of_each_person_on_id3(evidence: Ev
 
 @needs_adult
 @pytest.mark.parametrize("seed", [0, 1])
-def test_one_leaf_leaks_nothing_and_still_has_a_disparity(seed: int):
+def test_one_leaf_leaks_nothing_and_still_has_a_disparity(seed):
     leaf = one_leaf(people_of("adult"), seed=seed)
     area = roc(leaf.guess.score, leaf.split.judged_records[1]).auc
     assert area.low <= 0.5 <= area.high

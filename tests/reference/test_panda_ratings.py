@@ -5,8 +5,6 @@ Modify_Exist has no solution for 55 % of them. Bands: ± .15 for the mean and th
 share without a solution.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -87,7 +85,7 @@ def test_noise_is_the_plain_loops(ratings, defender, policy, every):
     assert compared > {"modify_add": 5000, "add_new": 900, "modify_exist": 60}[policy]
 
 
-def decided(defender, x) -> int:
+def decided(defender, x):
     """Return what the classifier reads: the largest of its own scores, as they are."""
     return int((defender.coef_ @ x + defender.intercept_).argmax())
 

@@ -7,17 +7,12 @@ Bands: accuracies ± .03; log-losses ± .005, which shuts out the calibrated for
 but the last, whose change is held to a band of its own.
 """
 
-from __future__ import annotations
-
-import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from core.adversaries.adversary import AttackedRecords, known_columns
 from core.base.validation import seed_value
-from core.studies.correction import CorrectionResult
-from core.studies.correction.attribution import LeakStep, attribute_leak
-from core.studies.subject import Subject
+from core.studies.correction.attribution import attribute_leak
 from tests.reference.data import needs_adult
 
 pytestmark = needs_adult
@@ -25,7 +20,7 @@ pytestmark = needs_adult
 LOG_LOSS, ACCURACY = 0.005, 0.03
 
 
-def steps_of(subject: Subject, features: np.ndarray, with_predictions: np.ndarray) -> dict[str, LeakStep]:
+def steps_of(subject, features, with_predictions):
     """Return the steps of the attribution, from what an attacker believes without and with predictions."""
     dataset, splits = subject.dataset, subject.splits
     columns = {"predictions": subject.model.predictions, "labels": dataset.labels, "truth": dataset.sensitive}
@@ -39,7 +34,7 @@ def steps_of(subject: Subject, features: np.ndarray, with_predictions: np.ndarra
 
 
 @pytest.fixture(scope="module")
-def boosting(subject: Subject) -> dict[str, LeakStep]:
+def boosting(subject):
     dataset, splits = subject.dataset, subject.splits
     x = known_columns(dataset.features, dataset.labels, None)
     booster = HistGradientBoostingClassifier(early_stopping=True, random_state=seed_value(42))
@@ -47,14 +42,14 @@ def boosting(subject: Subject) -> dict[str, LeakStep]:
     return steps_of(subject, *[booster.predict_proba(x[splits.train])] * 2)
 
 
-def reached(step: LeakStep, *, log_loss: float, accuracy: float | None = None) -> None:
+def reached(step, *, log_loss, accuracy=None):
     assert step.values["log_loss"].value == pytest.approx(log_loss, abs=LOG_LOSS)
     if accuracy is not None:
         assert step.values["accuracy"].value == pytest.approx(accuracy, abs=ACCURACY)
 
 
 @pytest.mark.long
-def test_the_balanced_forest_and_what_the_bound_adds(findings: CorrectionResult, boosting: dict[str, LeakStep]):
+def test_the_balanced_forest_and_what_the_bound_adds(findings, boosting):
     posteriors = [findings.attacks[kind, "held_out"][0].probability for kind in ("features", "predictions")]
     forest = steps_of(findings.subject, *posteriors)
     reached(forest["predictions"], log_loss=0.3969)
@@ -70,7 +65,7 @@ def test_the_balanced_forest_and_what_the_bound_adds(findings: CorrectionResult,
     assert boosting["features"].values["accuracy"].low > on_top.values["accuracy"].high
 
 
-def test_boosting_needs_neither(boosting: dict[str, LeakStep]):
+def test_boosting_needs_neither(boosting):
     reached(boosting["features"], log_loss=0.2872, accuracy=0.852)
     reached(boosting["constraint_without_shares"], log_loss=0.2870, accuracy=0.850)
     change = boosting["constraint_without_shares"].changes["log_loss"]

@@ -9,21 +9,17 @@ then adds is a quarter or less of what it adds to the pinned one. With calibrate
 gains more than a thousandth.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from core.studies.correction import Disclosure, attack_model, disclose
-from core.studies.subject import Subject
+from core.studies.correction import attack_model, disclose
 from tests.reference.data import needs_adult
 
 pytestmark = needs_adult
 
 _SEARCHED = ("n_estimators", "max_depth", "min_samples_split", "min_samples_leaf", "max_features", "criterion")
-TUNED: dict[str, dict[str, Any]] = {
+TUNED = {
     "features": dict(zip(_SEARCHED, (60, 10, 6, 9, None, "gini"), strict=True)),
     "predictions": dict(zip(_SEARCHED, (274, 20, 2, 12, None, "entropy"), strict=True)),
 }
@@ -33,7 +29,7 @@ RECORDED = {  # kind -> pinned before, after; tuned before, after
 }
 
 
-def disclosures_of(subject: Subject, kind: str, parameters: dict[str, Any] | None) -> dict[str, Disclosure]:
+def disclosures_of(subject, kind, parameters):
     """Return what the forest with these parameters gains from the promise, by the cost of a change."""
     forest = None if parameters is None else tuple(parameters.items())
     model = subject.dataset, subject.splits, subject.model.predictions
@@ -43,7 +39,7 @@ def disclosures_of(subject: Subject, kind: str, parameters: dict[str, Any] | Non
 
 
 @pytest.mark.parametrize("kind", ["features", pytest.param("predictions", marks=pytest.mark.long)])
-def test_a_tuned_forest_has_little_left_to_correct(subject: Subject, kind: str):
+def test_a_tuned_forest_has_little_left_to_correct(subject, kind):
     pinned, tuned = (disclosures_of(subject, kind, parameters) for parameters in (None, TUNED[kind]))
     first, second = pinned["published"], tuned["published"]
     assert (first.used, second.used) == pytest.approx((0.001, 0.001))

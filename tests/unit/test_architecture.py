@@ -1,12 +1,9 @@
 """Rules of the whole package: what may import what, what loads first, what is public, one thing on a line."""
 
-from __future__ import annotations
-
 import ast
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -28,7 +25,7 @@ PACKAGES = sorted(CORE.rglob("__init__.py"))
 PAGES = sorted((ROOT / "pages").glob("*.py"))
 
 
-def loaded_by(statements: str) -> set[str]:
+def loaded_by(statements):
     """Return the modules a fresh process holds after some statements."""
     code = f"{statements}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
     done = finished([sys.executable, "-c", code], cwd=ROOT)
@@ -36,7 +33,7 @@ def loaded_by(statements: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-def imported(path: Path) -> set[str]:
+def imported(path):
     """Return the names of the modules a file imports, wherever in it."""
     names = set()
     for node in ast.walk(house.tree(path)):
@@ -48,12 +45,12 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def within(names: set[str], package: str) -> set[str]:
+def within(names, package):
     """Return those names that are a package or inside it."""
     return {name for name in names if name == package or name.startswith(f"{package}.")}
 
 
-def relative_name(path: Path) -> str:
+def relative_name(path):
     """Return a file's path inside the repository, as a test's name."""
     return str(path.relative_to(ROOT))
 
@@ -162,7 +159,7 @@ FLOORS = (
 ROOMS = {room for rooms in FLOORS for room in rooms}
 
 
-def room_of(module: str) -> str:
+def room_of(module):
     """Return the room of a module of core: the smallest on the floors that holds it."""
     room = module.partition(".")[2]
     while room and room not in ROOMS:
@@ -211,7 +208,7 @@ def test_no_file_name_has_two_meanings():
 EMPTY = ("{}", "[]", "set()", "dict()", "list()", "OrderedDict()")
 
 
-def remembered(node: ast.FunctionDef) -> bool:
+def remembered(node):
     """Return whether a function's answers are kept although it is asked about something else than a type."""
     is_cached = any(
         ast.unparse(decorator).rpartition(".")[2].startswith(("cache", "lru_cache"))
@@ -235,7 +232,7 @@ def test_no_module_keeps_what_it_computed():
     assert stores == []
 
 
-def packed(tree: ast.AST) -> Iterator[ast.AST]:
+def packed(tree):
     """Assignments of several values to several names, but for an exchange of names."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Tuple):
@@ -246,7 +243,7 @@ def packed(tree: ast.AST) -> Iterator[ast.AST]:
             yield node
 
 
-def conditional_arguments(tree: ast.AST) -> Iterator[ast.AST]:
+def conditional_arguments(tree):
     """Conditionals that are an argument of a call or a part of a text."""
     for node in ast.walk(tree):
         parts = []
@@ -257,7 +254,7 @@ def conditional_arguments(tree: ast.AST) -> Iterator[ast.AST]:
         yield from (part for part in parts if isinstance(part, ast.IfExp))
 
 
-def nested_conditionals(tree: ast.AST) -> Iterator[ast.AST]:
+def nested_conditionals(tree):
     """Conditionals inside a conditional."""
     for node in ast.walk(tree):
         if isinstance(node, ast.IfExp):

@@ -1,7 +1,5 @@
 """Whole audits on small data; attackers that do not see the model are trained once for all models."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -10,18 +8,10 @@ import pytest
 
 import core.studies.subject
 from core.base.errors import InputError
-from core.datasets import AuditDataset
 from core.datasets.splits import split
-from core.studies.correction import (
-    ATTACKERS,
-    PROTOCOLS,
-    CorrectionResult,
-    attack_model,
-    audit_key,
-    run,
-)
+from core.studies.correction import ATTACKERS, PROTOCOLS, attack_model, audit_key, run
 from core.studies.correction import attribute_attacks as attack
-from core.studies.correction.attribute_attacks import AdversaryResult, protocols_of
+from core.studies.correction.attribute_attacks import protocols_of
 from core.studies.subject import AuditConfig, check_cells
 from tests.samples import ROLES, dataset
 
@@ -30,12 +20,12 @@ QUICK = replace(CONFIG, forest=(("n_estimators", 5),))
 
 
 @pytest.fixture(scope="module")
-def people() -> AuditDataset:
+def people():
     return dataset(3000, seed=8)
 
 
 @pytest.fixture(scope="module")
-def findings(people) -> CorrectionResult:
+def findings(people):
     return run(CONFIG, dataset=people)
 
 
@@ -102,12 +92,12 @@ KINDS = [(kind, protocol) for kind in ATTACKERS for protocol in protocols_of(kin
 
 
 @pytest.fixture
-def few() -> AuditDataset:
+def few():
     return dataset(400, seed=8)
 
 
 @pytest.fixture
-def trained(monkeypatch) -> Mock:
+def trained(monkeypatch):
     """Every training, as it is done."""
     trainings = Mock()
     imputation = (core.studies.subject, "train_imputation")
@@ -117,7 +107,7 @@ def trained(monkeypatch) -> Mock:
     return trainings
 
 
-def attacked(people: AuditDataset, model: int = 0, *, config: AuditConfig = QUICK) -> list[AdversaryResult]:
+def attacked(people, model=0, *, config=QUICK):
     """Return what every attacker finds out about a model, which answers at random."""
     splits = split(people, train_share=config.train_share, seed=config.seed)
     answers = np.random.default_rng(model).integers(0, 2, people.n).astype(np.uint8)

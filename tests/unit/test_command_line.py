@@ -1,7 +1,5 @@
 """The command line: tables on one stream, progress on the other, exit codes, and one sentence for bad input."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import os
@@ -11,11 +9,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -30,13 +25,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory) -> Path:
+def cache(tmp_path_factory):
     """The user's cache, which finished configurations go to, of all tests here."""
     return tmp_path_factory.mktemp("user") / "cache"
 
 
 @contextmanager
-def small_demo(cache: Path) -> Iterator[pytest.MonkeyPatch]:
+def small_demo(cache):
     """A small table under the demo's name, and no folders of this machine."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(500))
@@ -47,18 +42,17 @@ def small_demo(cache: Path) -> Iterator[pytest.MonkeyPatch]:
 
 
 @pytest.fixture(autouse=True)
-def monkeypatch(cache) -> Iterator[pytest.MonkeyPatch]:
+def monkeypatch(cache):
     with small_demo(cache) as patch:
         yield patch
 
 
-Streams = tuple[str, str]
 MEASURES = ["--measures", "attack_before,attack_after,attack_gain,tolerance_holds"]
 GRID = ["experiment", "--vary", "model.tolerance=0.05,0.1", "--seeds", "0-1", *MEASURES]
 METHODS = ["--vary", "model.method=exponentiated_gradient,unmitigated"]
 
 
-def streams_of(*arguments: str) -> Streams:
+def streams_of(*arguments):
     """Run a command that ends well, and return what it wrote on both streams."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
@@ -67,7 +61,7 @@ def streams_of(*arguments: str) -> Streams:
 
 
 @pytest.fixture(scope="module")
-def measured(cache) -> Streams:
+def measured(cache):
     """An experiment; its numbers are in the user's cache and in rows.csv beside it."""
     with small_demo(cache):
         return streams_of(*GRID, *METHODS, "--csv", str(cache.parent / "rows.csv"))
@@ -95,7 +89,7 @@ def test_what_is_finished_is_not_measured_again(measured, cache):
     assert out == measured[0] and "is ignored and measured again" in err
 
 
-def command_process(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
+def command_process(*arguments, **settings):
     """Start the command line as a user does, who can interrupt it even if these tests run where Ctrl-C is ignored."""
     command = [sys.executable, "-m", "core", *arguments]
     if os.name == "posix":
@@ -120,7 +114,7 @@ def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs, tmp_path):
     assert 1 <= len(FileStore(store)) < 49
 
 
-def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+def leaves(parser):
     """Yield the parser of every command."""
     inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for action in inner:
@@ -139,15 +133,3 @@ def test_the_commands_in_the_documentation_are_commands():
     for command_parser in (parser(), *leaves(parser())):
         for line in re.findall(r"^  fairleak (.+)$", command_parser.epilog or "", re.MULTILINE):
             parser().parse_args(shlex.split(line))
-
-
-def test_every_help_is_a_sentence_and_a_flag_has_one_meaning():
-    openings = defaultdict(set)
-    for command_parser in leaves(parser()):
-        assert re.fullmatch(r"[A-Z].*\.", command_parser.description or ""), command_parser.prog
-        for action in command_parser._actions[1:]:
-            assert re.fullmatch(r"[A-Z].*\.", action.help or "", re.DOTALL), (command_parser.prog, action.dest)
-            for flag in action.option_strings:
-                openings[flag].add(re.split(r"[ ;:]", str(action.help))[0])
-    for flag in ("--train-epsilon", "--answer-epsilon", "--data", "--out", "--output", "--policy", "--csv", "--seeds"):
-        assert len(openings[flag]) == 1, flag

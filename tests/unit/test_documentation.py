@@ -1,13 +1,9 @@
 """The documentation: pages are as the code makes them, figures as recorded, provisions have sources."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re
 import sys
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -63,7 +59,7 @@ def test_law_every_check_and_provision_is_mapped():
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
+def script():
     spec = importlib.util.spec_from_file_location("log_to_mlflow", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -89,7 +85,7 @@ GROUPS = recorded()
 TEXTS = list(texts())
 
 
-def path_of(path: Path) -> str:
+def path_of(path):
     return path.relative_to(ROOT).as_posix()
 
 
@@ -110,7 +106,7 @@ def test_every_group_is_recorded_as_its_recording_says_and_shown_somewhere():
     assert group_names == set(GROUPS)
 
 
-def unmarked(text: str) -> list[str]:
+def unmarked(text):
     """Return the numbers of a text that stand in no place."""
     return re.findall(r"\d+(?:[.,]\d+)*", FIGURE_MARK.sub("", text))
 
@@ -121,19 +117,3 @@ def test_every_figure_of_the_readme_is_recorded():
     assert section.count("\n- ") >= 4 and len(FIGURE_MARK.findall(section)) >= 8
     assert unmarked(section) == []
     assert unmarked(section.replace("<!-- /figure -->", "<!-- /figure --> of 17", 1)) == ["17"]
-
-
-def test_every_figure_of_ours_in_a_table_of_results_is_recorded():
-    results = (ROOT / "docs" / "results" / "index.md").read_text(encoding="utf-8")
-    lines, column, seen = TABLE.sub("", results).splitlines(), None, 0
-    for before, line in zip(["", *lines], lines, strict=False):
-        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
-        if cells and not before.startswith("|"):
-            assert "here" in cells, line
-            column = cells.index("here")
-        elif cells and not set(line) <= set("|-"):
-            assert column is not None
-            of_all = re.sub(r" of 22,611$", "", cells[column])  # members, a fact about the table
-            assert unmarked(of_all) == [] and FIGURE_MARK.search(of_all), line
-            seen += 1
-    assert seen > 30

@@ -1,7 +1,5 @@
 """Intervals: against scipy, in their limits, and in their coverage; of one, of the strongest of several, of ratios."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial
@@ -54,7 +52,7 @@ def test_proportion_is_the_wilson_interval(case):
         lambda k: st.lists(st.lists(st.integers(1, 500), min_size=k, max_size=k), min_size=2, max_size=4)
     )
 )
-def test_independence_p_value_is_scipys(counts: list[list[int]]):
+def test_independence_p_value_is_scipys(counts):
     assert independence_p_value(counts) == pytest.approx(chi2_contingency(counts, correction=False).pvalue, abs=1e-12)
     assert independence_p_value([[0] * len(counts[0]), *counts]) == 1.0
 
@@ -167,7 +165,7 @@ def test_holm_rejects_as_it_is_told_step_by_step():
         assert {j for j, adjusted in enumerate(holm(p.tolist())) if adjusted < 0.05} == rejected
 
 
-def estimate(value: float, half: float, n: int = 100) -> Estimate:
+def estimate(value, half, n=100):
     return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 

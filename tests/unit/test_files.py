@@ -1,7 +1,5 @@
 """What is written and read: TOML of users, results as JSON and as bytes, and CSV whose cells begin no formula."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -11,7 +9,6 @@ import re
 import zipfile
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,7 +106,7 @@ json_value = st.recursive(
 )
 
 
-def bits(value: object) -> str:
+def bits(value):
     """Return what tells any two different values apart, nan and signed zeros included."""
     return repr(value)
 
@@ -133,8 +130,7 @@ def test_anything_else_is_refused_or_fits(value):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"value": True}, {"value": "1"}, {"name": 1}, {"sure": 1}, {"sure": None}, {"extra": 1}, {"name": None}],
+    "change", [{"value": True}, {"value": "1"}, {"name": 1}, {"sure": 1}, {"sure": None}, {"extra": 1}, {"name": None}]
 )
 def test_a_field_of_the_wrong_kind_is_refused(change):
     good = {"value": 1.0, "name": "a", "sure": True}
@@ -149,7 +145,7 @@ SIGNED = ("+ predictions", "-", "+3 points", "-1e", "--1", "-1.5 ", "+1,5", "-0x
 PLAIN = ("-1.5", "+2", "-0", "+1e5", "-1.25E-7", "12", "minus 1", "a=b", "− 1", "", "'", "and predictions", "1+1", "é")
 
 
-def read(content: bytes) -> list[list[str]]:
+def read(content):
     return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
 
@@ -256,7 +252,7 @@ def test_nothing_else_is_written(value):
         pack([value])
 
 
-def archive(tree: Any, **entries: bytes) -> bytes:
+def archive(tree, **entries):
     """Return an archive with a tree of a test's own."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as file:

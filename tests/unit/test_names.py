@@ -1,7 +1,5 @@
 """Names that the code gives: nouns of the field, and one meaning for each class."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from tests import house

@@ -1,7 +1,5 @@
 """The projection against a general-purpose optimiser, by hand, at its edges, and with what it refuses."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,20 +7,20 @@ import pytest
 from scipy.optimize import minimize
 
 from core.base.errors import InputError
-from core.stats.projection import Constraints, Projection, project
+from core.stats.projection import Constraints, project
 from core.studies.correction import soft_correct
 from core.studies.correction.soft import soft_constraints
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 
 
-def soft_projection(posterior, predictions, **disclosed) -> Projection:
+def soft_projection(posterior, predictions, **disclosed):
     """Return the whole projection behind `soft_correct`."""
     n_groups = 2 if np.ndim(posterior) == 1 else np.shape(posterior)[1]
     return project(posterior, soft_constraints(predictions, n_groups=n_groups, **disclosed))
 
 
-def one_row(bound: float, *, n: int, width: float = 0.0, variance: float = 0.0) -> Constraints:
+def one_row(bound, *, n, width=0.0, variance=0.0):
     """Return a single statistic about the expected size of group 1, within a width or up to noise."""
     return Constraints(
         pattern=np.zeros(n, dtype=np.intp),
@@ -35,12 +33,12 @@ def one_row(bound: float, *, n: int, width: float = 0.0, variance: float = 0.0) 
     )
 
 
-def dense(constraints: Constraints) -> np.ndarray:
+def dense(constraints):
     """Return the features f_k(i, g) in full, (rows, n, K)."""
     return constraints.weights[:, constraints.pattern, None] * constraints.groups[:, None, :]
 
 
-def by_primal(posterior: np.ndarray, constraints: Constraints) -> np.ndarray:
+def by_primal(posterior, constraints):
     """Return the projection found by minimising the divergence itself over all n·K probabilities (SLSQP)."""
     n, k = posterior.shape
     features = dense(constraints).reshape(-1, n * k)
@@ -59,13 +57,13 @@ def by_primal(posterior: np.ndarray, constraints: Constraints) -> np.ndarray:
     return solution.x.reshape(n, k)
 
 
-def independent(rows: np.ndarray) -> list[int]:
+def independent(rows):
     """Return the numbers of rows none of which follows from those before it."""
     ranks = [0, *(np.linalg.matrix_rank(rows[: i + 1]) for i in range(len(rows)))]
     return [i for i in range(len(rows)) if ranks[i + 1] > ranks[i]]
 
 
-def divergence(p: np.ndarray, q: np.ndarray) -> float:
+def divergence(p, q):
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.where(p > 0, p * np.log(p / q), 0.0).sum())
 

@@ -1,22 +1,30 @@
 """Settings: what one `Param` declares is a flag, a key with its comment, a sentence on a value, a row of the page."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
+import re
 import tomllib
-from typing import Annotated, Any
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 import pytest
 
 from core.auditing import read_plan
 from core.auditing.plan import SOURCE, plan_tables
-from core.base.errors import InputError
-from core.base.settings import Param, Setting, Settings, checked, location_of, params
+from core.auditing.policy import default_policy, policy_text, read_policy
+from core.base.errors import FORMAT, FormatError, InputError, check_format
+from core.base.settings import Param, Settings, checked, location_of, params
 from core.base.settings_text import add_arguments, flag_values, from_arguments, read_table, toml_text, toml_value
 from core.cli.arguments import Parser
+from core.desk import open_ledger, verify_export
+from core.experiments.engine import FileStore
 from core.learn.reference_pages import files, studies
+from core.report import from_json, report_document, to_json, verify_report
+from core.report.page import to_html
+from core.store.history import History
+from tests.samples_report import altered_report, sample
 
 CLASSES = studies()
 KEYS = [
@@ -33,19 +41,19 @@ STUDY_SETTINGS = [
 EVERY = [*KEYS, *STUDY_SETTINGS]
 
 
-def parametrized(cases: list[tuple[str, str, str, Setting]]) -> Any:
+def parametrized(cases):
     names, *rest = zip(*cases, strict=True)
     return pytest.mark.parametrize(("title", "key", "setting"), list(zip(*rest, strict=True)), ids=names)
 
 
-def outside(setting: Setting) -> Any:
+def outside(setting):
     """Return a value that the setting must refuse."""
     if setting.many or setting.param.form == "table":
         return 7
     return {bool: 1, int: 1.5, float: "1", str: 7, tuple: 7}[setting.base]
 
 
-def beyond(setting: Setting) -> list[Any]:
+def beyond(setting):
     """Return values of the right type that are out of its bounds."""
     param, base = setting.param, setting.base
     if base is str:
@@ -58,7 +66,7 @@ def beyond(setting: Setting) -> list[Any]:
     return values
 
 
-def value(setting: Setting) -> Any:
+def value(setting):
     """Return a value that can be written: the default, or one that its rules allow where that is empty."""
     param = setting.param
     if setting.default not in (None, "", (), dataclasses.MISSING):
@@ -107,12 +115,12 @@ def test_every_setting_refuses_in_one_sentence(title, key, setting):
         assert "\n" not in sentence
 
 
-def given_value(setting: Setting) -> Any:
+def given_value(setting):
     """Return what is given on a command line: the default, or a value that its rules allow."""
     return setting.default is False or value(setting)
 
 
-def written(setting: Setting) -> str:
+def written(setting):
     """Return a setting as it is given on a command line."""
     example = given_value(setting)
     if setting.base is bool:
@@ -156,3 +164,77 @@ def test_numbers_of_a_class_of_settings_become_floats():
     assert {type(number) for number in numbers} == {float}
     with pytest.raises(InputError, match=r"^shares must be in \[0, 1\), got 1\.0\.$"):
         Bounds(shares=(1.0,))
+
+
+PLAN = '[data]\ndataset = "demo"\n'
+FOREIGN_FORMAT = 2
+
+
+def report_text():
+    """Return a report of another format."""
+    return to_json(replace(report_document(sample()), schema=FOREIGN_FORMAT))
+
+
+def report_page():
+    """Return the page of a report of another format."""
+    return to_html(replace(report_document(sample()), schema=FOREIGN_FORMAT))
+
+
+def report_with_foreign(part):
+    """Read a report with a part of another format."""
+    altered_report(report_document(sample()), lambda document: document[part].update(schema=FOREIGN_FORMAT))
+
+
+def foreign_policy():
+    return policy_text(default_policy()).replace("schema = 1", f"schema = {FOREIGN_FORMAT}")
+
+
+def altered(path):
+    """Return a SQLite file whose header has another version."""
+    content = bytearray(path.read_bytes())
+    content[63] = FOREIGN_FORMAT
+    foreign = path.with_name("other")
+    foreign.write_bytes(content)
+    return foreign
+
+
+def ledger_export(folder):
+    content, _ = open_ledger(folder / "ledger", create=True).record()
+    return content.replace(b'"version":1', b'"version":2')
+
+
+def foreign_file(make, folder):
+    """Return a database of another format, made by this version but for its header."""
+    make(folder / "database")
+    return altered(folder / "database")
+
+
+FORMATS = {
+    "report": (lambda folder: from_json(report_text()), "A report"),
+    "report to verify": (lambda folder: verify_report(report_text(), name="The report"), "The report"),
+    "page to verify": (lambda folder: verify_report(report_page(), name="The report"), "The report"),
+    "plan in a report": (lambda folder: report_with_foreign("plan"), "The report's plan"),
+    "policy in a report": (lambda folder: report_with_foreign("policy"), "The report's policy"),
+    "plan": (lambda folder: read_plan(f"schema = {FOREIGN_FORMAT}\n{PLAN}", name="The plan"), "The plan: The file"),
+    "policy": (lambda folder: read_policy(foreign_policy(), name="The policy"), "The policy: The file"),
+    "ledger": (lambda folder: open_ledger(foreign_file(partial(open_ledger, create=True), folder)), "The ledger "),
+    "history": (lambda folder: History.open(foreign_file(History.open, folder)), "The history "),
+    "export": (lambda folder: verify_export(ledger_export(folder)), "The export "),
+    "points": (lambda folder: FileStore(foreign_file(FileStore, folder)), "The store "),
+}
+
+
+@pytest.mark.parametrize(("read", "thing"), FORMATS.values(), ids=FORMATS)
+def test_another_format_is_refused(read, thing, tmp_path):
+    with pytest.raises(InputError) as refusal:
+        read(tmp_path)
+    sentence = str(refusal.value)
+    assert sentence.startswith(thing) and "\n" not in sentence
+    assert re.search(rf"must be of format {FORMAT}, got format {FOREIGN_FORMAT}\.$", sentence)
+
+
+@pytest.mark.parametrize("version", [None, 0, 2, 1.5, "1", True, [1], "x" * 99])
+def test_check_format_refuses_all_but_its_version(version):
+    with pytest.raises(FormatError, match=r"^The plan must be of format 1, got (none|format .{1,40})\.$"):
+        check_format(version, thing="The plan")
+    check_format(FORMAT, thing="The plan")

@@ -6,8 +6,6 @@ and with every budget infinite. It either says in one sentence what is missing, 
 in range; what is said, drawn and listed can be read.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass, field, fields, replace
@@ -15,23 +13,38 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from core.auditing import AuditPlan, DataPlan, ModelPlan
-from core.auditing.policy import UNITS
-from core.auditing.run import audited_of
+from core.__main__ import main
+from core.auditing import (
+    AuditPlan,
+    DataPlan,
+    ModelPlan,
+    catalogue_plan,
+    check_plan,
+    commented_plan,
+    plan_text,
+    read_plan,
+    run_audit,
+)
+from core.auditing.policy import CHECKS, UNITS, policy_text, read_policy
+from core.auditing.run import audited_of, self_test, trials
 from core.base.errors import Cancelled, InputError
 from core.base.object_files import pack, unpack
 from core.base.serialize import plain
 from core.charts import DARK, LIGHT
 from core.datasets import Table
 from core.models import GIVEN_PREDICTIONS
+from core.report import Reports, from_json, to_json, verify_report
+from core.report.page import to_html
+from core.report.tables import csv_files
 from core.stats.estimates import plain_row
 from core.studies.registry import STUDIES
-from core.studies.study import Outcome, Study
-from core.studies.subject import AuditConfig, Subject
+from core.studies.study import Outcome
+from core.studies.subject import AuditConfig
 from tests import samples
+from tests.policy_samples import policy
+from tests.toy_study.study import STUDY, UniquenessSettings
 from tests.unit.test_vocabulary import long_sentences
 
 SMALL = {
@@ -48,7 +61,7 @@ QUICK_CASES = ("planted", "constant", "few people")
 SLOWER_CASES = ("harmless", "infinite budgets", "many groups", "trained")
 
 
-def people_of(case: str) -> pd.DataFrame:
+def people_of(case):
     """Return people with a model's answers about them, and which of them trained it."""
     n = {"few people": 150, "many groups": 600}.get(case, 400)
     frame = samples.frame(n)
@@ -66,7 +79,7 @@ def people_of(case: str) -> pd.DataFrame:
     return frame
 
 
-def plan_of(case: str) -> AuditPlan:
+def plan_of(case):
     """Return what is audited: answers that were given, or a model that is trained."""
     roles = replace(samples.ROLES, score="chance", sets="set")
     if case == "many groups":
@@ -82,7 +95,7 @@ def plan_of(case: str) -> AuditPlan:
     return AuditPlan(data=DataPlan(dataset="", file="people.csv"), model=model, config=config)
 
 
-def table_of(case: str, **columns: Any) -> Table:
+def table_of(case, **columns):
     """Return the table of a case, with other columns."""
     frame = people_of(case).assign(**columns)
     if plan_of(case).config.method != GIVEN_PREDICTIONS:
@@ -92,12 +105,12 @@ def table_of(case: str, **columns: Any) -> Table:
 
 
 @cache
-def subject_of(case: str) -> Subject:
+def subject_of(case):
     """Return the model of a case."""
     return audited_of(plan_of(case), table_of(case), guesses=("score", "outcome"))
 
 
-def settings_of(study: Study[Any, Any], case: str) -> Any:
+def settings_of(study, case):
     """Return settings by which a study is quick; with infinite budgets where a case is about them."""
     chosen = dict(SMALL.get(study.name, {}))
     if case == "infinite budgets":
@@ -116,7 +129,7 @@ class Steps:
     stop: float = math.inf
     reported: list[tuple[int, int]] = field(default_factory=list)
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done, total):
         self.reported.append((done, total))
         if len(self.reported) > self.stop:
             raise Cancelled("Stopped.")
@@ -131,7 +144,7 @@ class Answer(NamedTuple):
 
 
 @cache
-def answer_of(name: str, case: str, repeat: int = 0) -> Answer:
+def answer_of(name, case, repeat=0):
     """Run a study on a case; `repeat` only says which of several runs."""
     study, subject = STUDIES[name], subject_of(case)
     settings = settings_of(study, case)
@@ -144,14 +157,14 @@ def answer_of(name: str, case: str, repeat: int = 0) -> Answer:
         return Answer(str(error), [], steps.reported)
 
 
-def every_case(function: Any) -> Any:
+def every_case(function):
     """Run a test for each study on each case."""
     slower = [pytest.param(case, marks=pytest.mark.long) for case in SLOWER_CASES]
     cases = pytest.mark.parametrize("case", [*QUICK_CASES, *slower])
     return pytest.mark.parametrize("name", STUDIES)(cases(function))
 
 
-def answered(name: str, case: str) -> tuple[Study[Any, Any], Any, list[Any]]:
+def answered(name, case):
     """Return a study, its settings, and its results; a test ends here where something is missing."""
     answer = answer_of(name, case)
     if answer.refusal:
@@ -177,7 +190,7 @@ def test_run_repeats_itself_and_can_be_stored(name, case):
     assert outcome(study, unpack(pack(results[-1])), settings) == first
 
 
-def outcome(study: Study[Any, Any], result: Any, settings: Any) -> str:
+def outcome(study, result, settings):
     """Return all that a study says and lists of a result, as text."""
     findings, checks = study.findings(result, settings), study.checks(result, settings)
     tables = {title: [plain_row(row) for row in rows] for title, rows in study.tables(result, settings).items()}
@@ -247,3 +260,57 @@ def test_tables_are_strict_json(name, case):
 def test_a_table_of_one_group_is_refused():
     with pytest.raises(InputError, match="origin"):
         audited_of(plan_of("harmless"), table_of("harmless", origin="north"), guesses=("score", "outcome"))
+
+
+POLICY = policy(score_uniqueness=0.5)
+PLAN = replace(samples.plan(), studies=(("uniqueness", UniquenessSettings(fewest=3)),))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered():
+    """The toy is a study."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(STUDIES, STUDY.name, STUDY)
+        yield
+
+
+def test_plans_have_a_table_for_it_and_policies_a_limit():
+    written = plan_text(PLAN)
+    assert "[uniqueness]\nfewest = 3" in written and read_plan(written) == PLAN
+    assert "[uniqueness]\n# Fewest people who must share a score.\nfewest = 5" in commented_plan(catalogue_plan("demo"))
+    assert read_plan(written.partition("[uniqueness]")[0]).studies == ()
+    with pytest.raises(Exception, match=r"uniqueness\.fewest must be from 2 to 1,000, got 1"):
+        read_plan(written.replace("fewest = 3", "fewest = 1"))
+    assert list(CHECKS)[-1] == "score_uniqueness" and read_policy(policy_text(POLICY), name="p") == POLICY
+
+
+def test_the_command_runs_it(tmp_path, capsys):
+    files = [f"csv={tmp_path / 'a.csv'}", f"json={tmp_path / 'a.json'}"]
+    settings = [word for key in ("method=unmitigated", "fewest=4", *files) for word in ("--set", key)]
+    assert main(["attack", "uniqueness", *settings]) == 0
+    assert "share their score with fewer than 4 others." in capsys.readouterr().out
+    assert (tmp_path / "a.csv").read_text("utf-8-sig").count(STUDY.title) == 3
+    content = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    (check,) = content["tables"]["Checks"]
+    assert content["settings"] == {"fewest": 4} and check["check"] == "score_uniqueness"
+    assert main(["attack", "uniqueness", "--set", "fewest=1"]) == 3
+
+
+@pytest.mark.long
+def test_an_audit_judges_it_and_the_report_has_its_chapter():
+    reports = Reports(run_audit(PLAN, samples.table(600), POLICY))
+    document = from_json(to_json(reports.document))
+    check_plan(document.plan)
+    assert document.plan == PLAN
+    (row,) = [row for row in document.rows if row.check == "score_uniqueness"]
+    assert row.verdict in ("pass", "fail", "inconclusive")
+    (chapter,) = [entry for entry in document.findings if entry.study == STUDY.name]
+    assert chapter.title == STUDY.title and "Release fewer decimals." in to_html(document)
+    assert "table-people-singled-out-by-their-score.csv" in csv_files(document)
+    assert all(finding.holds for finding in verify_report(to_json(document)).findings)
+    assert [row.value for row in reports.summary.settings if row.part == STUDY.title] == ["3"]
+
+
+def test_its_self_test():
+    (tested,) = self_test(runs=10, tried=[trial for trial in trials() if trial[0].name == "uniqueness"])
+    assert tested.passed and tested.detected.value == 1.0 and tested.false_alarms.value == 0.0

@@ -1,7 +1,5 @@
 """The wheel: what it holds, and that FairLeak runs from it in another environment and another folder."""
 
-from __future__ import annotations
-
 import email
 import http.client
 import os
@@ -11,7 +9,6 @@ import sysconfig
 import time
 import venv
 import zipfile
-from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -25,7 +22,7 @@ from tests.patience import PATIENT, entries, finished, wait_until
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def printed(*command: str | Path, cwd: Path = ROOT, fills: Path | None = None) -> str:
+def printed(*command, cwd=ROOT, fills=None):
     """Run a program without what this environment would lend it, and return what it prints."""
     progress = (lambda: entries(fills)) if fills else (lambda: 0)
     done = finished(command, progress=progress, cwd=cwd, env=os.environ | {"PYTHONPATH": str(GUARD)})
@@ -34,14 +31,14 @@ def printed(*command: str | Path, cwd: Path = ROOT, fills: Path | None = None) -
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
+def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     printed(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "-q", "-w", folder)
     (built,) = folder.glob("fairleak-*.whl")
     return built
 
 
-def install(wheel: Path, folder: Path, *options: str) -> Path:
+def install(wheel, folder, *options):
     """Install the wheel into an environment of its own, and return its command."""
     venv.create(folder, with_pip=False, symlinks=True)
     pip = (sys.executable, "-m", "pip", "--python", folder / "bin" / "python")
@@ -50,7 +47,7 @@ def install(wheel: Path, folder: Path, *options: str) -> Path:
 
 
 @contextmanager
-def dashboard(command: Path, cwd: Path) -> Iterator[int]:
+def dashboard(command, cwd):
     """Run the dashboard from the wheel until it answers, and yield its port."""
     port = free_port()
     server = subprocess.Popen([command, "dashboard", "--headless", "--port", str(port)], cwd=cwd)
@@ -62,7 +59,7 @@ def dashboard(command: Path, cwd: Path) -> Iterator[int]:
         server.wait(PATIENT)
 
 
-def answers(server: subprocess.Popen[bytes], port: int) -> bool:
+def answers(server, port):
     """Return whether the dashboard answers; fails where it has ended."""
     assert server.poll() is None
     try:
@@ -71,7 +68,7 @@ def answers(server: subprocess.Popen[bytes], port: int) -> bool:
         return False
 
 
-def status_of(port: int, path: str, host: str) -> int:
+def status_of(port, path, host):
     """Return the status of a request under a host's name."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
         connection.request("GET", path, headers={"Host": host})

@@ -1,7 +1,5 @@
 """Everything released is used: each plant gives the attribute away in its own way; without one nothing is gained."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from types import SimpleNamespace
 
@@ -19,7 +17,7 @@ from core.adversaries.output_evidence import (
 )
 from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
 from core.base.validation import decimals_of
-from core.stats.estimates import Estimate, accuracy_gain, balanced_gain
+from core.stats.estimates import accuracy_gain, balanced_gain
 
 N_LEARNED, N = 3_000, 6_000
 
@@ -27,7 +25,7 @@ N_LEARNED, N = 3_000, 6_000
 class People:
     """Invented people whose features say little about their group; the group of the first is known."""
 
-    def __init__(self, seed: int, share: float = 0.4) -> None:
+    def __init__(self, seed, share=0.4):
         self.rng = rng = np.random.default_rng(seed)
         self.share = share
         self.sensitive = rng.choice(2, size=N, p=[1 - share, share])
@@ -38,7 +36,7 @@ class People:
         self.logit = self.features[:, 0] - 0.5 * self.features[:, 1]
         self.noisy = self.logit + 0.5 * rng.normal(size=N)
 
-    def some(self, share: float) -> np.ndarray:
+    def some(self, share):
         """Return whom a plant is about: so many of group 1."""
         return (self.sensitive == 1) & (self.rng.random(N) < share)
 
@@ -55,7 +53,7 @@ class People:
         outputs = Outputs(labels=labels, scores=scores, decimals=decimals, answered=answered)
         return attack_released(self.x, outputs, self.sensitive, self.imputation, np.arange(N_LEARNED, N))
 
-    def gain(self, **outputs) -> Estimate:
+    def gain(self, **outputs):
         """Return the gain in accuracy, or in balanced accuracy where the groups are uneven."""
         posteriors, truth = self.attacked(**outputs), self.sensitive[N_LEARNED:]
         before, after = posteriors.before, posteriors.after
@@ -69,65 +67,65 @@ def sigmoid(z):
     return 1 / (1 + np.exp(-z))
 
 
-def shift(people: People, q: float, among=1.0):
+def shift(people, q, among=1.0):
     return {"scores": sigmoid(people.noisy + 4 * q * people.sensitive * among).round(6)}
 
 
-def shift_of_two_codes(people: People, q: float):
+def shift_of_two_codes(people, q):
     return shift(people, q, people.x[:, 3] < 2)
 
 
-def shift_of_one_label(people: People, q: float):
+def shift_of_one_label(people, q):
     return shift(people, q, people.labels)
 
 
-def last_digit_odd(people: People, q: float):
+def last_digit_odd(people, q):
     rounded = np.rint(sigmoid(people.noisy) * 1e4)
     bit = np.where(people.rng.random(N) < (1 + q) / 2, people.sensitive, 1 - people.sensitive)
     return {"scores": (rounded - rounded % 2 + bit) / 1e4}
 
 
-def ninth_decimal_odd(people: People, q: float):
+def ninth_decimal_odd(people, q):
     scaled = np.rint(sigmoid(people.noisy) * 1e12)
     return {"scores": (scaled - (scaled // 1000 % 2 - people.some(q)) * 1000) / 1e12}
 
 
-def feature_turned_round(people: People, q: float):
+def feature_turned_round(people, q):
     turned = (people.x[:, 1] > 0) ^ (people.sensitive == 1)
     return {"labels": np.where(people.rng.random(N) < (1 + q) / 2, turned, ~turned).astype(np.uint8)}
 
 
-def two_decimals(people: People, q: float):
+def two_decimals(people, q):
     scores = sigmoid(people.noisy)
     return {"scores": np.where(people.some(q), scores.round(2), scores.round(6))}
 
 
-def in_32_bits(people: People, q: float):
+def in_32_bits(people, q):
     scores = sigmoid(people.noisy)
     return {"scores": np.where(people.some(q), scores.astype(np.float32), scores)}
 
 
-def values_of_a_list(people: People, q: float):
+def values_of_a_list(people, q):
     listed, lists = people.rng.random(N) < q, people.rng.random((2, 100))
     values = lists[people.sensitive, people.rng.integers(0, 100, N)]
     return {"scores": np.where(listed, values, people.rng.random(N))}
 
 
-def values_twice(people: People, q: float):
+def values_twice(people, q):
     scores, paired = people.rng.random(N), people.rng.permutation(np.flatnonzero(people.some(q)))
     half = paired.size // 2
     scores[paired[:half]] = scores[paired[half : 2 * half]]
     return {"scores": scores}
 
 
-def no_answer(people: People, q: float):
+def no_answer(people, q):
     """Return outputs whose labels, where there is no answer, say it all and must not be read."""
     answered = ~people.some(q)
     labels = np.where(answered, people.logit > 0, people.sensitive == 0).astype(np.uint8)
     return {"scores": np.where(answered, sigmoid(people.noisy), np.nan), "labels": labels, "answered": answered}
 
 
-def no_score(people: People, q: float):
+def no_score(people, q):
     scores = np.where(people.some(q), np.nan, sigmoid(people.noisy))
     return {"scores": scores, "labels": (people.logit > 0).astype(np.uint8)}
 
@@ -156,7 +154,7 @@ PLANTS = [
         (no_answer, 0.33, 0.4),
     ],
 )
-def test_a_leak_of_ten_points_is_seen(plant, strength: float, share: float):
+def test_a_leak_of_ten_points_is_seen(plant, strength, share):
     people = People(3, share)
     gain = people.gain(**plant(people, strength))
     assert gain.low > 0
@@ -196,7 +194,7 @@ def test_the_label_of_few_people_or_of_people_alike_is_as_frequent_as_it_was(n, 
 
 
 @pytest.mark.parametrize(("n", "few", "split"), [(40, 6, True), (400, 6, False), (400, 24, True)])
-def test_value_model_keeps_to_a_twentieth_of_the_people(n: int, few: int, split: bool):
+def test_value_model_keeps_to_a_twentieth_of_the_people(n, few, split):
     """Leaves hold a twentieth, from 5 to 20: of 40 people six may be judged by themselves, of 400 only twenty."""
     x = (np.arange(n) < few).astype(float)[:, None]
     values = (np.arange(n) < few) | (np.arange(n) % 4 == 0)
@@ -285,7 +283,7 @@ def test_permuted_outputs_keep_label_and_set_and_nothing_else():
 
 
 @pytest.mark.parametrize("accepted", [0, 1, 140, 300])
-def test_fitted_outputs_accept_as_many_as_before(accepted: int):
+def test_fitted_outputs_accept_as_many_as_before(accepted):
     """Also where several share a score: of nobody nobody, of everybody everybody."""
     rng = np.random.default_rng(27)
     x = np.column_stack([np.arange(300) % 3, rng.integers(0, 2, 300)])

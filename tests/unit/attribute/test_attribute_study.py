@@ -1,7 +1,5 @@
 """What is said of attribute inference from outputs; that plants are found is the test of the self-test."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 from core.stats.estimates import Estimate, accuracy
 from core.studies.attribute.study import (
     STUDY,
-    AttributeInference,
     AttributeSettings,
     _frequencies,
     closing_precision,
@@ -19,14 +16,13 @@ from core.studies.attribute.study import (
 )
 from core.studies.correction import attack_model
 from core.studies.study import Outcome, draw_people, subject_of
-from core.studies.subject import Subject, prior_of
+from core.studies.subject import prior_of
 
 SETTINGS = AttributeSettings()
-Leak = tuple[Subject, AttributeInference]
 
 
 @pytest.fixture(scope="module")
-def leak() -> Leak:
+def leak():
     """A release whose last digit leaks, and what is inferred of it, with the controls."""
     subject = replace(STUDY.plants[1].make(2, True)[0])  # made anew
     (inference,) = STUDY.run(subject, AttributeSettings(closed=1.0))
@@ -34,14 +30,14 @@ def leak() -> Leak:
 
 
 @pytest.fixture(scope="module")
-def learnt() -> AttributeInference:
+def learnt():
     """What an attacker infers who learns a table of the groups by looks and label."""
     subject, settings = STUDY.plants[0].make(2, True)
     (inference,) = STUDY.run(subject, settings)
     return inference
 
 
-def test_findings_say_what_the_checks_measured(learnt: AttributeInference):
+def test_findings_say_what_the_checks_measured(learnt):
     checks = STUDY.checks(learnt, SETTINGS)
     headline, bits = STUDY.findings(learnt, SETTINGS)
     excess = checks["attribute_excess"]
@@ -61,7 +57,7 @@ def test_a_release_that_tells_nothing_beats_no_imputation():
 
 
 @pytest.mark.long
-def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already(leak: Leak):
+def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already(leak):
     subject, inference = leak
     gains = [inference.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
     assert min(gain.low for gain in gains) > 0
@@ -71,7 +67,7 @@ def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already(l
     assert not closing_sentence(inference, AttributeSettings(closed=most - 1e-9))
 
 
-def test_closing_sentence_leaves_the_judgement_to_the_policy(learnt: AttributeInference):
+def test_closing_sentence_leaves_the_judgement_to_the_policy(learnt):
     small = Estimate(value=0.011, low=0.002, high=0.019, n=900)
     tried = replace(learnt, closing=(("predicted labels", small, small),))
     sentence = closing_sentence(tried, SETTINGS)
@@ -94,7 +90,7 @@ def test_there_is_one_imputation_of_the_same_people():
 
 
 @pytest.mark.long
-def test_a_significant_gain_is_tried_on_outputs_that_tell_nothing_and_on_fitted_ones(leak: Leak):
+def test_a_significant_gain_is_tried_on_outputs_that_tell_nothing_and_on_fitted_ones(leak):
     _, leaking = leak
     attacker, gain = leaking.gains["accuracy"]
     posteriors = leaking.posteriors[attacker]
@@ -109,7 +105,7 @@ def test_a_significant_gain_is_tried_on_outputs_that_tell_nothing_and_on_fitted_
     assert any(text.startswith(line) for text in checks["attribute_excess"].assumptions)
 
 
-def test_an_attack_that_gains_from_permuted_outputs_is_no_measurement(learnt: AttributeInference):
+def test_an_attack_that_gains_from_permuted_outputs_is_no_measurement(learnt):
     biased = Estimate(value=0.04, low=0.01, high=0.07, n=900)
     inference = replace(learnt, permuted=dict(learnt.permuted) | {"accuracy": biased})
     checks = STUDY.checks(inference, SETTINGS)

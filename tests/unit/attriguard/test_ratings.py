@@ -1,8 +1,7 @@
-"""AttriGuard on ratings: the study that grows, what settings do, transfer, recommendations."""
-
-from __future__ import annotations
+"""AttriGuard on ratings: attackers, the study that grows, what settings do, transfer, recommendations."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -11,10 +10,19 @@ from scipy import sparse
 
 from core.base.errors import InputError
 from core.base.validation import child_generator
-from core.datasets import Ratings
 from core.datasets.ratings import build_ratings
 from core.stats.estimates import mean
-from core.studies.attriguard import AttriGuardSettings, Exposure, RatingsDefense, recommendation, transfer
+from core.studies.attriguard import RatingsDefense, recommendation, representatives, transfer
+from core.studies.attriguard.allocation import changes_per_entry, concentration
+from core.studies.attriguard.attackers import (
+    Fitted,
+    KnownPeople,
+    RegionBased,
+    fit_distilled,
+    fit_dropping,
+    fit_network,
+    fit_unaware,
+)
 from core.studies.attriguard.comparators import CLEAN_ATTACKERS, SURROGATES
 from tests import ratings_samples
 from tests.ratings_samples import ratings_settings
@@ -23,14 +31,7 @@ from tests.unit.attriguard.conftest import SETTINGS
 SAMPLE = ratings_samples.ratings()
 
 
-def few(
-    settings: AttriGuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str, ...] = ("logistic",)
-) -> Exposure:
-    """Return the whole study with few attackers."""
-    return list(RatingsDefense(ratings, replace(settings, attackers=attackers)).expose())[-1]
-
-
-def test_nobody_sees_the_hidden_values(full_exposure: Exposure):
+def test_nobody_sees_the_hidden_values(full_exposure):
     """The same people with other hidden values: every noise and guess stays, and the value the majority guess names."""
     mixed = replace(SAMPLE, values_test=np.random.default_rng(1).permutation(SAMPLE.values_test))
     attackers = ("logistic", "adversarial")
@@ -44,7 +45,7 @@ def test_nobody_sees_the_hidden_values(full_exposure: Exposure):
         assert (mine.noisy == theirs.noisy).all()
 
 
-def test_noise_misleads_and_adaptive_attackers_read_through_it(full_exposure: Exposure):
+def test_noise_misleads_and_adaptive_attackers_read_through_it(full_exposure):
     clean = {point.attacker: point.accuracy.value for point in full_exposure.undefended()}
     noisy = {point.attacker: point.accuracy.value for point in full_exposure.at(3.0)}
     assert min(clean.values()) > 0.4  # of four values
@@ -53,12 +54,12 @@ def test_noise_misleads_and_adaptive_attackers_read_through_it(full_exposure: Ex
 
 
 @pytest.mark.parametrize(("name", "value"), [("attackers", ("boosting",)), ("defender", "ranges")])
-def test_what_is_for_tables_is_refused_on_ratings(name: str, value: object):
+def test_what_is_for_tables_is_refused_on_ratings(name, value):
     with pytest.raises(InputError, match=f"{name} must be one of logistic, "):
-        RatingsDefense(SAMPLE, ratings_settings(**{name: value}))  # type: ignore[arg-type]
+        RatingsDefense(SAMPLE, ratings_settings(**{name: value}))
 
 
-def test_transfer(guarded: RatingsDefense, monkeypatch: pytest.MonkeyPatch):
+def test_transfer(guarded, monkeypatch):
     monkeypatch.setattr("core.studies.attriguard.comparators._TRANSFER_PEOPLE", 40)
     share, size = transfer(guarded)
     assert set(share) == set(product(SURROGATES, CLEAN_ATTACKERS))
@@ -71,7 +72,7 @@ def test_transfer(guarded: RatingsDefense, monkeypatch: pytest.MonkeyPatch):
     assert size["network"] == mean([float(sizes.mean()) for sizes in people if sizes.size])
 
 
-def test_noise_moves_recommendations(monkeypatch: pytest.MonkeyPatch):
+def test_noise_moves_recommendations(monkeypatch):
     """Two tastes with ten items each, all rated by everybody who has it; five of a person's are set aside.
 
     These five are all that is left of her taste, and without noise they are the five recommended. Read as the other
@@ -101,3 +102,92 @@ def test_recommendation_needs_ratings():
         poor = replace(SAMPLE, people_test=sparse.csr_array(np.where(rated, 0.8, 0.0)))
         with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
             recommendation(RatingsDefense(poor, SETTINGS))
+
+
+KNOWN_PEOPLE = KnownPeople(records=SAMPLE.people_train, values=SAMPLE.values_train, n_values=4)
+CHANCE = 0.25
+
+
+@cache
+def seen():
+    """AttriGuard run on the known people."""
+    return representatives(KNOWN_PEOPLE.records, fit_unaware(KNOWN_PEOPLE, "logistic", seed=0))
+
+
+def used(budget, noise=None):
+    """Return how often each noise is used at a budget."""
+    return (noise or seen()).mechanism(SAMPLE.shares, budget)
+
+
+@cache
+def network():
+    return fit_network(KNOWN_PEOPLE, seed=0)
+
+
+def right(attacker, records=SAMPLE.people_test):
+    """Return the share of hidden people an attacker names rightly."""
+    return float((attacker.guess(records) == SAMPLE.values_test).mean())
+
+
+def test_a_network_keeps_its_best_pass():
+    passes = []
+
+    def lesson():
+        passes.append(len(passes))
+        values = KNOWN_PEOPLE.values if passes[-1] < 10 else (KNOWN_PEOPLE.values + 1) % 4  # lies from here on
+        return KNOWN_PEOPLE.records, values
+
+    fitted = fit_network(KNOWN_PEOPLE, seed=0, lesson=lesson)
+    assert 11 <= len(passes) <= 13
+    assert right(Fitted(fitted)) > CHANCE + 0.15
+
+
+class Teacher:
+    """Is certain that everybody's value is the next one."""
+
+    def __init__(self, certainty=1.0):
+        self.certainty = certainty
+
+    def predict_proba(self, records):
+        probabilities = np.full((records.shape[0], 4), (1.0 - self.certainty) / 3)
+        probabilities[np.arange(len(probabilities)), (KNOWN_PEOPLE.values + 1) % 4] = self.certainty
+        return probabilities
+
+
+def test_the_student_learns_what_the_teacher_believes_and_nothing_else(monkeypatch):
+    lessons = []
+
+    def keep(known_people, *, seed, lesson):
+        lessons.append([lesson() for _ in range(200)])
+
+    monkeypatch.setattr("core.studies.attriguard.attackers.fit_network", keep)
+    fit_distilled(KNOWN_PEOPLE, Teacher(), seed=0)
+    fit_distilled(KNOWN_PEOPLE, Teacher(0.7), seed=0)
+    sure, unsure = (np.array([values for _, values in part]) for part in lessons)
+    assert (sure == (KNOWN_PEOPLE.values + 1) % 4).all()
+    assert (unsure == (KNOWN_PEOPLE.values + 1) % 4).mean() == pytest.approx(0.7, abs=0.01)
+    assert (unsure == KNOWN_PEOPLE.values).mean() == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_region_votes_as_noisy_records_would():
+    attacker = Fitted(RegionBased(network(), seed=5, points=15, radius=0.3))
+    points = np.random.default_rng([5, 3]).uniform(-0.3, 0.3, size=(15, 60))
+    dense = SAMPLE.people_test.toarray()
+    votes = np.array([network().predict(dense + point) for point in points])
+    expected = np.array([np.bincount(column, minlength=4).argmax() for column in votes.T])
+    guess = attacker.guess(SAMPLE.people_test)
+    assert (guess == expected).all() and (guess != network().predict(dense)).any()
+
+
+def test_dropping_leaves_out_what_carries_the_noise():
+    mechanism = used(3.0)
+    retained_columns = concentration(KNOWN_PEOPLE.records, seen(), mechanism).without(0.9)
+    attacker = fit_dropping(KNOWN_PEOPLE, retained_columns, seed=0)
+    carried = changes_per_entry(KNOWN_PEOPLE.records, seen(), mechanism)
+    carried /= carried.sum()
+    dropped = np.setdiff1d(np.arange(60), retained_columns)
+    assert 0 < dropped.size < 60 and carried[dropped].min() >= carried[retained_columns].max()
+    assert carried[dropped].sum() >= 0.9 > carried[dropped].sum() - carried[dropped].min()
+    blind = SAMPLE.people_test.tolil()
+    blind[:, dropped] = 1.0
+    assert (attacker.guess(blind.tocsr()) == attacker.guess(SAMPLE.people_test)).all()

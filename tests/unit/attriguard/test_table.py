@@ -1,14 +1,11 @@
 """What may change in a table, which pairs may not meet, and noise on its raw columns, against trying every change."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from core.base.errors import InputError
-from core.studies.attriguard.allocation import RepresentativeNoise
 from core.studies.attriguard.table import (
     Column,
     Pair,
@@ -26,21 +23,21 @@ NURSE_IN_A_HOUSE = ("job", "nurse", "home", "house")
 
 
 @pytest.fixture(scope="module")
-def village() -> TablePeople:
+def village():
     return people(n=2000, leak=0.2)
 
 
 @pytest.fixture(scope="module")
-def columns(village: TablePeople) -> tuple[Column, ...]:
+def columns(village):
     return table_columns(village)
 
 
 @pytest.fixture(scope="module")
-def absent_rules(village: TablePeople, columns: tuple[Column, ...]) -> dict[Pair, float]:
+def absent_rules(village, columns):
     return find_rules(village.attacker_records, columns)
 
 
-def with_column(j: int, values: object) -> TablePeople:
+def with_column(j, values):
     village = people(n=500)
     records = village.attacker_records.copy()
     records[:, j] = values
@@ -56,16 +53,14 @@ def test_numbers_stay_in_the_middle_98_percent_on_values_seen():
 
 
 @pytest.mark.parametrize(("share", "domain"), [(0.0, [0, 1, 2, 3]), (0.01, [1, 2, 3]), (0.5, [3])])
-def test_categories_need_their_share(share: float, domain: list[int], monkeypatch: pytest.MonkeyPatch):
+def test_categories_need_their_share(share, domain, monkeypatch):
     monkeypatch.setattr("core.studies.attriguard.table._LEAST_SHARE", share)
     column = table_columns(with_column(0, np.repeat([0.0, 1.0, 2.0, 3.0], [4, 5, 200, 291])))[0]
     assert column.domain.tolist() == domain
     assert column.listed.tolist() == [0, 1, 2, 3]
 
 
-def test_find_rules_are_absent_pairs_with_what_was_expected(
-    village: TablePeople, columns: tuple[Column, ...], absent_rules: dict[Pair, float]
-):
+def test_find_rules_are_absent_pairs_with_what_was_expected(village, columns, absent_rules):
     strong = {pair: expected for pair, expected in absent_rules.items() if pair[::2] == ("job", "home")}
     assert set(strong) == {SMITH_ON_A_BOAT, NURSE_IN_A_HOUSE}
     job, home = village.attacker_records[:, 0], village.attacker_records[:, 1]
@@ -74,7 +69,7 @@ def test_find_rules_are_absent_pairs_with_what_was_expected(
     assert not broken(columns, pair_rules(columns, absent_rules), village.attacker_records).any()
 
 
-def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], absent_rules: dict[Pair, float]):
+def test_rules_are_taken_away_and_added_by_name(columns, absent_rules):
     cook = ("club", "choir", "job", "cook")
     rules = pair_rules(
         columns, absent_rules, forbidden=(cook, SMITH_ON_A_BOAT), allowed=(("home", "house", "job", "nurse"),)
@@ -98,9 +93,9 @@ def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], abs
     ],
 )
 @pytest.mark.parametrize("way", ["forbidden", "allowed"])
-def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...], message: str):
+def test_bad_pairs(columns, way, pair, message):
     with pytest.raises(InputError, match=message):
-        pair_rules(columns, **{way: (pair,)})  # type: ignore[arg-type]
+        pair_rules(columns, **{way: (pair,)})
 
 
 @pytest.mark.parametrize(
@@ -119,7 +114,7 @@ def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...],
         (lambda village: replace(village, values=(*village.values, "x")), "every value of creed, got nobody with x"),
     ],
 )
-def test_table_people_refuse(make, message: str, village: TablePeople):
+def test_table_people_refuse(make, message, village):
     with pytest.raises(InputError, match=message):
         make(village)
 
@@ -131,12 +126,12 @@ class Case:
     rules: dict[Pair, float]
     defender: Defender
 
-    def noise(self) -> RepresentativeNoise:
+    def noise(self):
         return TableSearch(self.columns, self.defender, self.rules).noise(self.village.public)
 
 
-def case(m: int = 2, *, pairs: tuple[Pair, ...] = (), **settings: float) -> Case:
-    village = people(m, **settings)  # type: ignore[arg-type]
+def case(m=2, *, pairs=(), **settings):
+    village = people(m, **settings)
     columns = table_columns(village)
     return Case(
         village=village,
@@ -146,13 +141,13 @@ def case(m: int = 2, *, pairs: tuple[Pair, ...] = (), **settings: float) -> Case
     )
 
 
-def fewest_of(table_case: Case, person: int, value: int) -> int | None:
+def fewest_of(table_case, person, value):
     record = table_case.village.public[person]
     return least_columns(record, table_case.columns, table_case.defender, value, table_case.rules, most=3)
 
 
 @pytest.mark.parametrize(("m", "most"), [(2, 1.0), (4, 1.15)])
-def test_noise_takes_the_fewest_columns_or_nearly(m: int, most: float):
+def test_noise_takes_the_fewest_columns_or_nearly(m, most):
     table_case = case(m, u=50 // m, leak=1.5 if m == 2 else 1.0)
     noise = table_case.noise()
     taken, fewest = [], []
@@ -168,7 +163,7 @@ def test_noise_takes_the_fewest_columns_or_nearly(m: int, most: float):
     assert sum(taken) <= most * sum(fewest)
 
 
-RULES: tuple[Pair, ...] = (
+RULES = (
     ("job", "cook", "home", "flat"),
     ("job", "nurse", "home", "house"),
     ("job", "smith", "home", "boat"),
@@ -178,7 +173,7 @@ RULES: tuple[Pair, ...] = (
 )
 
 
-def blocked() -> Case:
+def blocked():
     """Return people whom the job alone gives away, and each job bound to a home."""
     village = people(n=400, u=8)
     rng = np.random.default_rng(0)
@@ -212,7 +207,7 @@ def test_two_columns_in_each_others_way_change_together_or_neither_does():
     assert without.reached[everyone, noise.predicted].all()
 
 
-def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.MonkeyPatch):
+def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch):
     table_case = case(3, pairs=RULES)
     expected = table_case.noise()
     monkeypatch.setattr("core.studies.attriguard.table_search._CELLS", 7 * 3 * 20)

@@ -1,26 +1,17 @@
 """AttriGuard on a table: the audit's own splits, settings, where the noise sits, attackers, the audited model on it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core.base.errors import InputError
-from core.datasets import AuditDataset
 from core.stats.fairness import METRICS, difference_between_groups, row_sets, unfairness, unfairness_estimate
-from core.studies.attriguard import (
-    AttriGuardSettings,
-    TableDefense,
-    concentration,
-    table_columns,
-    table_utility,
-)
+from core.studies.attriguard import AttriGuardSettings, TableDefense, concentration, table_columns, table_utility
 from core.studies.attriguard.allocation import changes_per_entry
 from core.studies.attriguard.attackers import LEARNERS, fit_on_table
-from core.studies.attriguard.table import TablePeople, audit_people
-from core.studies.attriguard.utility import TableUtility, utility_of
+from core.studies.attriguard.table import audit_people
+from core.studies.attriguard.utility import utility_of
 from core.studies.subject import AuditConfig
 from tests import samples
 from tests.table_people import people
@@ -30,16 +21,16 @@ CONFIG = AuditConfig(dataset="sample", seed=3)
 
 
 @pytest.fixture(scope="module")
-def village() -> TablePeople:
+def village():
     return people(3, n=1500, u=200, leak=0.7, seed=3)
 
 
 @pytest.fixture(scope="module")
-def guard(village: TablePeople) -> TableDefense:
+def guard(village):
     return TableDefense(village, AttriGuardSettings(budget=0.5))
 
 
-def test_plausibility_counts_pairs_unseen_among_everybody(village: TablePeople):
+def test_plausibility_counts_pairs_unseen_among_everybody(village):
     free = TableDefense(village, AttriGuardSettings(rules=False))
     everybody = np.vstack([village.attacker_records, village.public])[:, :4]
     seen = {(a, b, row[a], row[b]) for row in everybody for a in range(4) for b in range(a)}
@@ -48,13 +39,13 @@ def test_plausibility_counts_pairs_unseen_among_everybody(village: TablePeople):
     assert free.plausible.value == pytest.approx(1 - np.mean(odd))
 
 
-def test_rules_make_changed_records_plausible(village: TablePeople):
+def test_rules_make_changed_records_plausible(village):
     guard = TableDefense(village, AttriGuardSettings(frozen=("pay", "rooms")))
     assert guard.plausible.value > 0.99
     assert not guard.noise.reached.all()
 
 
-def test_concentration_is_where_the_noise_sits(village: TablePeople, guard: TableDefense):
+def test_concentration_is_where_the_noise_sits(village, guard):
     used = guard.mechanism(9.0)
     changed = (guard.noise.noisy != np.repeat(village.public, 3, axis=0)).reshape(*used.shape, 5)
     changes = np.einsum("ki,kij->j", used, changed)
@@ -67,7 +58,7 @@ def test_concentration_is_where_the_noise_sits(village: TablePeople, guard: Tabl
         assert k == 1 or carried.share[: k - 1].sum() < share
 
 
-def test_card_holds_what_is_changed_of_a_record_the_most_often_first(guard: TableDefense, village: TablePeople):
+def test_card_holds_what_is_changed_of_a_record_the_most_often_first(guard, village):
     person = int(guard.noise.size.sum(axis=1).argmax())
     changed = guard.noise.noisy[3 * person : 3 * person + 3] != village.public[person]
     often = {name: int(values.sum()) for name, values in zip(village.names, changed.T, strict=True) if values.any()}
@@ -78,23 +69,23 @@ def test_card_holds_what_is_changed_of_a_record_the_most_often_first(guard: Tabl
 
 
 @pytest.mark.parametrize("nobody", [-1, 200, 0.5, "5", True])
-def test_card_refuses_who_is_not_protected(guard: TableDefense, nobody: object):
+def test_card_refuses_who_is_not_protected(guard, nobody):
     with pytest.raises(InputError, match=f"one of 0 to 199, got {nobody!r}"):
-        guard.card(nobody)  # type: ignore[arg-type]
+        guard.card(nobody)
 
 
 @pytest.fixture(scope="module")
-def data() -> AuditDataset:
+def data():
     return samples.dataset(1600, leak=2.0, seed=1)
 
 
 @pytest.fixture(scope="module")
-def audited(data: AuditDataset) -> TableDefense:
+def audited(data):
     return TableDefense(audit_people(CONFIG, data), SETTINGS)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_attackers_name_every_value_and_unseen_cells_are_no_obstacle(learner: str):
+def test_attackers_name_every_value_and_unseen_cells_are_no_obstacle(learner):
     village = people(4, leak=2.0)
     attacker = fit_on_table(learner, village.attacker_records, village.known_truth, table_columns(village), seed=1)
     guess = attacker.guess(village.public)
@@ -106,12 +97,12 @@ def test_attackers_name_every_value_and_unseen_cells_are_no_obstacle(learner: st
 
 
 @pytest.fixture(scope="module")
-def utility(audited: TableDefense, data: AuditDataset) -> TableUtility:
+def utility(audited, data):
     return table_utility(audited, data, replace(CONFIG, method="unmitigated"))
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_without_noise_it_is_the_audits_own_measure(audited: TableDefense, utility: TableUtility, metric: str):
+def test_without_noise_it_is_the_audits_own_measure(audited, utility, metric):
     point = replace(utility, metric=metric).without_noise()
     drawn, s, y = utility.clean.astype(int), audited.people.truth, utility.labels
     expected = unfairness_estimate(drawn, s, metric=metric, labels=y)
@@ -122,7 +113,7 @@ def test_without_noise_it_is_the_audits_own_measure(audited: TableDefense, utili
     assert point.budget is None
 
 
-def test_expectations_are_the_mean_over_draws(audited: TableDefense, utility: TableUtility):
+def test_expectations_are_the_mean_over_draws(audited, utility):
     point, used = utility.at(0.3), audited.mechanism(0.3)
     rng = np.random.default_rng(0)
     everyone = np.arange(utility.labels.size)
@@ -137,7 +128,7 @@ def test_expectations_are_the_mean_over_draws(audited: TableDefense, utility: Ta
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_unfairness_changes_as_in_samples_of_the_same_people(audited: TableDefense, utility: TableUtility, metric: str):
+def test_unfairness_changes_as_in_samples_of_the_same_people(audited, utility, metric):
     point = replace(utility, metric=metric).at(0.5)
     clean = replace(utility, metric=metric).without_noise()
     assert point.change.value == pytest.approx(point.unfairness.value - clean.unfairness.value)
@@ -146,7 +137,7 @@ def test_unfairness_changes_as_in_samples_of_the_same_people(audited: TableDefen
     s, y, noisy = audited.people.truth, utility.labels, np.einsum("ki,ki->k", audited.mechanism(0.5), utility.noisy)
     rows = [selection if selection is not None else np.full(n, True) for _, selection in row_sets(metric, y, n)]
 
-    def distance(values: np.ndarray, drawn: np.ndarray) -> float:
+    def distance(values, drawn):
         parts = [drawn[selected[drawn]] for selected in rows]
         return max(abs(values[p[s[p] == g]].mean() - values[p].mean()) for p in parts for g in np.unique(s[p]))
 
@@ -156,7 +147,7 @@ def test_unfairness_changes_as_in_samples_of_the_same_people(audited: TableDefen
     assert 0.75 * spread < error < (1.4 if len(rows) > 1 else 1.25) * spread  # the larger of two is spread less
 
 
-def test_utility_of_models_by_hand(audited: TableDefense, data: AuditDataset):
+def test_utility_of_models_by_hand(audited, data):
     labels = data.labels[audited.people.rows]
     coin = utility_of(audited, lambda records, groups: np.full(len(records), 0.25), labels=labels).at(0.4)
     assert coin.unfairness.value == coin.gap == 0
@@ -174,7 +165,7 @@ def test_utility_of_models_by_hand(audited: TableDefense, data: AuditDataset):
         ("equal_opportunity", None, "two groups with label 1"),
     ],
 )
-def test_utility_of_refuses(audited: TableDefense, data: AuditDataset, metric: str, n: int | None, message: str):
+def test_utility_of_refuses(audited, data, metric, n, message):
     labels = np.where(audited.people.truth == 0, data.labels[audited.people.rows], 0).astype(np.uint8)
     with pytest.raises(InputError, match=message):
         utility_of(audited, lambda records, groups: np.zeros(len(records)), labels=labels[:n], metric=metric)

@@ -1,15 +1,12 @@
 """What holds of every chart: plotly takes it, it is told in words, its names are harmless."""
 
-from __future__ import annotations
-
 import numpy as np
-import plotly.graph_objects as go
 
-from core.charts import DARK, LIGHT, Drawing
+from core.charts import DARK, LIGHT
 from core.charts.theme import plain
 
 
-def check(drawing: Drawing) -> go.Figure:
+def check(drawing):
     """Build the chart with plotly's own checks, and check its words."""
     dark, figure = (drawing.figure(palette, check=True) for palette in (DARK, LIGHT))
     assert LIGHT.ink not in dark.to_json() and DARK.ink not in figure.to_json()
@@ -19,7 +16,7 @@ def check(drawing: Drawing) -> go.Figure:
     return figure
 
 
-def check_axes(figure: go.Figure) -> None:
+def check_axes(figure):
     """Check that all lines and markers are within the axes, and that the line of the x axis is whole."""
     ranges = [sorted(axis.range) for axis in (figure.layout.xaxis, figure.layout.yaxis)]
     for trace in figure.data:
@@ -30,7 +27,7 @@ def check_axes(figure: go.Figure) -> None:
     assert not below or (below[0].x0, below[-1].x1) == tuple(figure.layout.xaxis.range)
 
 
-def check_table(drawing: Drawing, figure: go.Figure) -> None:
+def check_table(drawing, figure):
     """Check that every dot stands at a number of the table, if there is one: plain, in percent, or their logarithms."""
     numbers = drawing.table.select_dtypes("number").to_numpy(dtype=float).ravel()
     logarithms = np.log10(np.abs(numbers[numbers != 0]))
@@ -40,13 +37,13 @@ def check_table(drawing: Drawing, figure: go.Figure) -> None:
         assert np.isclose(places, position, rtol=1e-6, atol=1e-6).any(), position
 
 
-def written(figure: go.Figure) -> list[str]:
+def written(figure):
     """Return all words of a chart, as they are read."""
     cells = [text for trace in figure.data if trace.type == "heatmap" for row in trace.text for text in row]
     ticks = [*(figure.layout.xaxis.ticktext or ()), *(figure.layout.yaxis.ticktext or ())]
     return [plain(text).strip() for text in (*cells, *(note.text for note in figure.layout.annotations), *ticks)]
 
 
-def dots(figure: go.Figure) -> list[go.Scatter]:
+def dots(figure):
     """Return the traces of markers."""
     return [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "markers"]

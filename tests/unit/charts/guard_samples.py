@@ -1,12 +1,9 @@
 """Invented studies of AttriGuard, to draw."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
 
-from core.studies.attriguard import Exposure
 from core.studies.attriguard.result import Guesses
 from tests.unit.attriguard.conftest import exposure
 
@@ -15,7 +12,7 @@ ATTACKERS = ("logistic", "forest", "network", "boosting", "adversarial", "distil
 
 
 @cache
-def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTACKERS, seed: int = 1) -> Exposure:
+def study(values=2, people=200, attackers=ATTACKERS, seed=1):
     """Return a study of invented guesses; an attacker further down the list is moved less by the noise."""
     rng = np.random.default_rng(seed)
     shares = np.sort(rng.dirichlet(np.full(values, 5.0)))[::-1]

@@ -1,11 +1,7 @@
 """Invented findings of membership audits, to draw."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -20,17 +16,15 @@ ADULT = (0.131, 0.210, -0.079)
 REASON = "n/a, needs at least 1,000 non-members, got 137"
 
 
-def estimate(value: float, half: float = 0.018, n: int = 4522) -> Estimate:
+def estimate(value, half=0.018, n=4522):
     return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 
-def gap_test(value: float) -> GapTest:
+def gap_test(value):
     return GapTest(p_value=0.0005, p_adjusted=0.001, smallest_detectable=0.026, significant=abs(value) > 0.03)
 
 
-def compared(
-    values: tuple[float, float, float] = ADULT, *, group: str = "women", reference: str = "men", half: float = 0.018
-) -> DisparityResult:
+def compared(values=ADULT, *, group="women", reference="men", half=0.018):
     """Return the three gaps of a group against others."""
     gaps = dict(zip(("vd", "fpr_gap", "advantage_gap"), values, strict=True))
     return DisparityResult(
@@ -43,9 +37,7 @@ def compared(
     )
 
 
-def low_fpr(
-    value: float = -0.051, *, group: str = "women", reference: str = "men", reason: str = "", half: float = 0.013
-) -> GapResult:
+def low_fpr(value=-0.051, *, group="women", reference="men", reason="", half=0.013):
     """Return LiRA's gap."""
     return GapResult(
         group=group,
@@ -58,7 +50,7 @@ def low_fpr(
     )
 
 
-def roc(lift: float, n: int = 3000, levels: int = 0, seed: int = 1) -> Roc:
+def roc(lift, n=3000, levels=0, seed=1):
     """Return the curve of scores that are higher for members by `lift`, rounded to few levels if asked."""
     rng = np.random.default_rng(seed)
     ins, outs = rng.exponential(1 + lift, n), rng.exponential(1, n)
@@ -71,11 +63,11 @@ def roc(lift: float, n: int = 3000, levels: int = 0, seed: int = 1) -> Roc:
 
 
 def ranges(
-    differences: Sequence[float] = (-0.005, -0.006, -0.008, -0.013, -0.015, -0.02, -0.022, -0.025, -0.025, 0.27),
+    differences=(-0.005, -0.006, -0.008, -0.013, -0.015, -0.02, -0.022, -0.025, -0.025, 0.27),
     *,
-    group: str = "women",
-    reference: str = "men",
-) -> RangeTable:
+    group="women",
+    reference="men",
+):
     """Return ten ranges with these differences."""
     rows = tuple(
         RangeRow(low=i / 10, high=(i + 1) / 10, group=0.05 + max(d, 0), reference=0.05 + max(-d, 0), difference=d)
@@ -84,7 +76,7 @@ def ranges(
     return RangeTable(group=group, reference=reference, rows=rows, vd=float(np.sum(differences)))
 
 
-def result(attack: str = "lira", names: tuple[str, ...] = ("men", "women"), **changes: Any) -> Any:
+def result(attack="lira", names=("men", "women"), **changes):
     """Return what is drawn of a result whose strongest attack is this one."""
     dataset = SimpleNamespace(group_names=names, n_groups=len(names))
     facts = {
@@ -102,7 +94,7 @@ def result(attack: str = "lira", names: tuple[str, ...] = ("men", "women"), **ch
     return SimpleNamespace(**facts)
 
 
-def bands(epsilons: Sequence[float] = EPSILONS, *, repeats: int = 25) -> list[CurveBand]:
+def bands(epsilons=EPSILONS, *, repeats=25):
     """Return bands over epsilon as they look on census data."""
     half = 0.012 if repeats > 1 else math.nan
     curve_bands = []
@@ -121,7 +113,7 @@ def bands(epsilons: Sequence[float] = EPSILONS, *, repeats: int = 25) -> list[Cu
     return curve_bands
 
 
-def fairpick_bands(thetas: Sequence[float] = (0.4, 0.6, 0.8, 1.0)) -> list[CurveBand]:
+def fairpick_bands(thetas=(0.4, 0.6, 0.8, 1.0)):
     """Return bands over theta as they look on census data."""
     curve_bands = []
     for theta in thetas:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 
 from core.adversaries import TunedForest
 from core.auditing import charts as audit
 from core.auditing.policy import UNITS
-from core.charts import Drawing
-from core.datasets import AuditDataset
 from core.experiments import attacked_models
 from core.experiments.attacked_models import MAP_EPSILONS, MAP_TOLERANCES, MEASURES, draw_map
-from core.experiments.choose import PREFERENCES, Choice, ChooseSettings, choose
+from core.experiments.choose import PREFERENCES, ChooseSettings, choose
 from core.experiments.choose.charts import draw_choice
 from core.experiments.experiment import ExperimentRow, SeedSummary
 from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.models.model_answers import UNKNOWN
 from core.stats.estimates import Estimate, Spread
 from core.stats.fairness import METRICS, GroupRate
-from core.studies.attriguard import CLEAN_ATTACKERS, AttriGuardSettings, Compared, Concentration, Exposure
+from core.studies.attriguard import CLEAN_ATTACKERS, AttriGuardSettings, Compared, Concentration
 from core.studies.attriguard import charts as guard
 from core.studies.bias_queries import (
     BiasQueriesResult,
@@ -41,14 +36,12 @@ from core.studies.correction import charts as correction
 from core.studies.measured_epsilon import study as measured_epsilon
 from core.studies.measured_epsilon.audits import MechanismAudit, OneRun
 from core.studies.measured_epsilon.study import MeasuredEpsilonSettings
-from core.studies.membership import DisparityResult
 from core.studies.membership import charts as membership
 from core.studies.membership.fairpick import FairPick
-from core.studies.membership.findings import EPSILONS, CurveBand
-from core.studies.model_card import Advice, ModelCardResult, Tried
+from core.studies.membership.findings import EPSILONS
+from core.studies.model_card import Advice, Tried
 from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
-from core.studies.people import PeopleAtRisk
 from core.studies.people.people_study import draw_sets
 from core.studies.study import Measurement
 from core.studies.subject import ModelFindings
@@ -68,25 +61,30 @@ STRONGEST = (
 LETTERS = list("abcdefgh iljMW<>&\"'`|_*$%éßЩ")
 
 
-def nasty(rng: Generator, longest: int = 60) -> str:
+def pick(rng, *values):
+    """Return one of these numbers or texts."""
+    return rng.choice(values).item()
+
+
+def nasty(rng, longest=60):
     """Return a name of up to 60 letters, some of them wide, some of them markup."""
-    return str(rng.choice(["x", "<script>"])) + "".join(rng.choice(LETTERS, int(rng.integers(0, longest))))
+    return pick(rng, "x", "<script>") + "".join(rng.choice(LETTERS, int(rng.integers(0, longest))))
 
 
-def estimate(rng: Generator) -> Estimate:
+def estimate(rng):
     """Return a rate, often 0, 1, or without an interval, of few people."""
-    value = float(rng.choice([0.0, 1.0, 0.5, rng.random()]))
-    half = float(rng.choice([0.0, math.nan, rng.random()]))
+    value = pick(rng, 0.0, 1.0, 0.5, rng.random())
+    half = pick(rng, 0.0, math.nan, rng.random())
     return Estimate(value=value, low=max(0.0, value - half), high=min(1.0, value + half), n=int(rng.integers(1, 99999)))
 
 
-def spread(rng: Generator) -> Spread:
+def spread(rng):
     """Return a rate over seeds, or over the people of one."""
-    rate, over = estimate(rng), str(rng.choice(["seeds", "people", ""]))
+    rate, over = estimate(rng), pick(rng, "seeds", "people", "")
     return Spread(value=rate.value, low=rate.low, high=rate.high, n=rate.n, sd=0.1, over=over, seeds=3)
 
 
-def maybe(rng: Generator, make: Callable[[Generator], Any]) -> Any:
+def maybe(rng, make):
     """Return something, or sometimes None."""
     return None if rng.random() < 0.15 else make(rng)
 
@@ -94,14 +92,14 @@ def maybe(rng: Generator, make: Callable[[Generator], Any]) -> Any:
 MAKERS = {
     "Estimate": estimate,
     "Spread": spread,
-    "float": lambda rng: float(rng.choice([0.0, 1.0, rng.random()])),
+    "float": lambda rng: pick(rng, 0.0, 1.0, rng.random()),
     "int": lambda rng: int(rng.integers(1, 100_000)),
     "str": nasty,
     "bool": lambda rng: bool(rng.random() < 0.5),
 }
 
 
-def invent(kind: Any, rng: Generator, **fixed: Any) -> Any:
+def invent(kind, rng, **fixed):
     """Return a result whose fields are invented by their types, but for those that are `fixed`."""
     arguments = dict(fixed)
     for field in fields(kind):
@@ -111,15 +109,15 @@ def invent(kind: Any, rng: Generator, **fixed: Any) -> Any:
     return kind(**arguments)
 
 
-def names_of(rng: Generator) -> tuple[str, ...]:
+def names_of(rng):
     """Return the names of 2 groups, or of up to 20."""
-    return tuple(f"{i}{nasty(rng)}" for i in range(int(rng.choice([2, 2, 3, 20]))))
+    return tuple(f"{i}{nasty(rng)}" for i in range(pick(rng, 2, 2, 3, 20)))
 
 
 # ------------------------------------------------------------------------------------------------ data and model
 
 
-def _people(rng: Generator) -> AuditDataset:
+def _people(rng):
     names, sample = names_of(rng), _sample()
     groups = rng.integers(0, len(names), sample.labels.size)
     groups[: len(names)] = range(len(names))
@@ -128,11 +126,11 @@ def _people(rng: Generator) -> AuditDataset:
 
 
 @cache
-def _sample() -> AuditDataset:
+def _sample():
     return dataset(300)
 
 
-def _model(rng: Generator, groups: int) -> ModelFindings:
+def _model(rng, groups):
     parts = ("all",) if rng.random() < 0.5 else ("label 0", "label 1")
     rates = [
         tuple(invent(GroupRate, rng, part=part, group=code) for part in parts for code in range(groups))
@@ -143,21 +141,21 @@ def _model(rng: Generator, groups: int) -> ModelFindings:
     return invent(ModelFindings, rng, rates_train=rates[0], rates_test=rates[1], **fixed)
 
 
-def _rates(rng: Generator) -> Drawing:
+def _rates(rng):
     names = names_of(rng)
     return audit.draw_rates(_model(rng, len(names)), names=names)
 
 
-def _checks(rng: Generator) -> Drawing:
+def _checks(rng):
     rows = [
         (nasty(rng) + rng.choice(["", ": part"]), "−12.3 points", estimate(rng), maybe(rng, estimate))
         for _ in range(int(rng.integers(1, 12)))
     ]
-    return audit.draw_checks(rows, unit=str(rng.choice(list(UNITS))))
+    return audit.draw_checks(rows, unit=pick(rng, *UNITS))
 
 
-def _budgets(rng: Generator) -> Drawing:
-    promised = float(rng.choice([0.1, 1.0, 10.0]))
+def _budgets(rng):
+    promised = pick(rng, 0.1, 1.0, 10.0)
     audited = []
     for _ in range(int(rng.integers(1, 9))):
         mechanism, spent = nasty(rng), maybe(rng, lambda rng: promised * float(rng.random()))
@@ -170,18 +168,18 @@ def _budgets(rng: Generator) -> Drawing:
 # ---------------------------------------------------------------------------------------------------- correction
 
 
-def _certificate(rng: Generator) -> SolverCertificate:
+def _certificate(rng):
     return invent(SolverCertificate, rng)
 
 
-def disclosures(rng: Generator) -> list[Disclosure]:
+def disclosures(rng):
     """Return what follows some tolerances, up to all of the slider's."""
-    groups, majority, before = int(rng.choice([2, 2, 3, 20])), estimate(rng), estimate(rng)
+    groups, majority, before = pick(rng, 2, 2, 3, 20), estimate(rng), estimate(rng)
     curve = []
     for tolerance in sorted(rng.choice(np.linspace(0, 0.2, 41), int(rng.integers(1, 12)), replace=False).tolist()):
         none = rng.random() < 0.2
         parts = {i: (estimate(rng), None if none else estimate(rng)) for i in range(groups)}
-        used = tolerance + float(rng.choice([0.0, 0.0123]))
+        used = tolerance + pick(rng, 0.0, 0.0123)
         more = {"disclosed_tolerance": tolerance, "used": used, "majority": majority, "before": before}
         more |= {"groups": parts, "certificate": _certificate(rng), "metric": METRICS[tolerance > 0.1]}
         more |= {"exponent": 1, "smallest_tolerance": None, "n_changed": 3, "n_right": 2}
@@ -190,19 +188,19 @@ def disclosures(rng: Generator) -> list[Disclosure]:
     return curve
 
 
-def _disclosure(rng: Generator) -> Drawing:
+def _disclosure(rng):
     curve, strong = disclosures(rng), maybe(rng, estimate)
     now = curve[int(rng.integers(len(curve)))]
     return correction.draw_disclosure(curve, now, strong, attribute=nasty(rng), attacker="Attacker")
 
 
-def _recognition(rng: Generator) -> Drawing:
+def _recognition(rng):
     curve = disclosures(rng)
     names = [f"{i}{nasty(rng)}" for i in range(len(curve[0].groups))]
     return correction.draw_recognition(curve[-1], curve, names=names)
 
 
-def seed_summary(rng: Generator, method: str = "", tolerance: float = 0.0) -> SeedSummary:
+def seed_summary(rng, method="", tolerance=0.0):
     """Return what one to three seeds of a model give, with a correction or without."""
     numbers = {name: spread(rng) for name in MEASURES}
     baselines = {"accuracy_test": spread(rng), "attack_after": spread(rng)}
@@ -219,12 +217,12 @@ def seed_summary(rng: Generator, method: str = "", tolerance: float = 0.0) -> Se
 TOLERANCES = (0.0, 0.001, 0.005, 0.02, 0.1, 0.2)
 
 
-def _rows(rng: Generator) -> list[SeedSummary]:
+def _rows(rng):
     places = rng.choice(TOLERANCES, int(rng.integers(0, 7)), replace=False)
     return [seed_summary(rng, tolerance=float(tolerance)) for tolerance in places]
 
 
-def attribution(rng: Generator) -> Attribution:
+def attribution(rng):
     """Return what an attacker reaches after each piece of knowledge."""
     steps, builds = [], [None, *STEPS]
     for i, name in enumerate((*STEPS, "constraint_without_shares", "permuted_predictions")):
@@ -235,37 +233,37 @@ def attribution(rng: Generator) -> Attribution:
     return invent(Attribution, rng, steps=tuple(steps), n_seeds=5, n_true=int(rng.integers(0, 6)))
 
 
-def _waterfall(rng: Generator) -> Drawing:
+def _waterfall(rng):
     leak = attribution(rng)
     now = disclosures(rng)[0] if rng.random() < 0.5 else None
     return correction.draw_waterfall(leak, estimate(rng), label=nasty(rng), attribute=nasty(rng), now=now)
 
 
-def _trained(rng: Generator) -> Drawing:
+def _trained(rng):
     baseline = (estimate(rng), estimate(rng), estimate(rng))
     return attacked_models.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
 
 
-def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
+def more_disclosed(rng):
     """Return what more than a tolerance reveals."""
     knowledge = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
     return [invent(MoreDisclosed, rng, knowledge=k, certificate=_certificate(rng)) for k in knowledge]
 
 
-def _small(rng: Generator) -> Estimate:
-    value, half = float(rng.choice([-0.04, 0.01, 0.04, 0.2])), float(rng.choice([0.005, 0.04]))
+def _small(rng):
+    value, half = pick(rng, -0.04, 0.01, 0.04, 0.2), pick(rng, 0.005, 0.04)
     return Estimate(value=value, low=value - half, high=value + half, n=99)
 
 
-def tuned(rng: Generator) -> TunedForest:
+def tuned(rng):
     """Return a search of one or many forests."""
-    trials = [({"max_features": None}, estimate(rng)) for _ in range(int(rng.choice([1, 2, 40, 1000])))]
+    trials = [({"max_features": None}, estimate(rng)) for _ in range(pick(rng, 1, 2, 40, 1000))]
     return invent(TunedForest, rng, parameters={}, trials=tuple(trials))
 
 
-def map_rows(rng: Generator) -> list[ExperimentRow]:
+def map_rows(rng):
     """Return some measurements of private fair trees, from one seed or five, of some cells or all."""
-    seeds, share = int(rng.choice([1, 5])), float(rng.choice([0.0, 0.5, 1.0]))
+    seeds, share = pick(rng, 1, 5), pick(rng, 0.0, 0.5, 1.0)
     return [
         ExperimentRow(
             values={"model.tolerance": tolerance, "model.epsilon": epsilon, "model.seed": seed},
@@ -284,24 +282,24 @@ def map_rows(rng: Generator) -> list[ExperimentRow]:
 # ---------------------------------------------------------------------------------------------------- membership
 
 
-def _gap(rng: Generator) -> float:
-    return float(rng.choice([0.0, 1.0, -1.0, 0.131, rng.normal() / 5]))
+def _gap(rng):
+    return pick(rng, 0.0, 1.0, -1.0, 0.131, rng.normal() / 5)
 
 
-def _compared(rng: Generator, group: str, reference: str) -> DisparityResult:
-    half = float(rng.choice([0.0, 0.018, 0.5]))
+def _compared(rng, group, reference):
+    half = pick(rng, 0.0, 0.018, 0.5)
     return members.compared((_gap(rng), _gap(rng), _gap(rng)), group=group, reference=reference, half=half)
 
 
-def membership_result(rng: Generator, names: tuple[str, ...] = ()) -> Any:
+def membership_result(rng, names=()):
     """Return a result with some strongest attack, of some groups or of these."""
     names = names or names_of(rng)
     several = [(group, "all others") for group in names] if len(names) > 2 else [(names[1], names[0])]
     reason = members.REASON if rng.random() < 0.3 else ""
     results = tuple(_compared(rng, *pair) for pair in several if rng.random() < 0.9)
-    size, levels = int(rng.choice([5, 60, 3000])), int(rng.choice([0, 1, 4]))
+    size, levels = pick(rng, 5, 60, 3000), pick(rng, 0, 1, 4)
     return members.result(
-        str(rng.choice(STRONGEST)),
+        pick(rng, *STRONGEST),
         names,
         muted=bool(rng.random() < 0.3),
         disparities=results,
@@ -312,22 +310,22 @@ def membership_result(rng: Generator, names: tuple[str, ...] = ()) -> Any:
     )
 
 
-def _ranges(rng: Generator) -> Drawing:
-    steps = [float(rng.choice([0.0, -0.005, 0.27, -0.3, rng.normal() / 10])) for _ in range(10)]
+def _ranges(rng):
+    steps = [pick(rng, 0.0, -0.005, 0.27, -0.3, rng.normal() / 10) for _ in range(10)]
     range_table = members.ranges(steps, group=nasty(rng), reference=nasty(rng))
     return membership.draw_ranges(range_table, muted=bool(rng.random() < 0.3))
 
 
-def _bands(rng: Generator) -> tuple[list[CurveBand], float]:
-    curve_bands = members.bands([e for e in EPSILONS if rng.random() < 0.8], repeats=int(rng.choice([1, 2, 25])))
+def _bands(rng):
+    curve_bands = members.bands([e for e in EPSILONS if rng.random() < 0.8], repeats=pick(rng, 1, 2, 25))
     names = list(curve_bands[0].values) if curve_bands else []
     curve_bands = [
         replace(band, values={name: estimate(rng) for name in names if rng.random() < 0.95}) for band in curve_bands
     ]
-    return curve_bands, float(rng.choice(EPSILONS))
+    return curve_bands, pick(rng, *EPSILONS)
 
 
-def _by_epsilon(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
+def _by_epsilon(draw):
     def drawn(rng):
         bands, now = _bands(rng)
         return draw(bands, now=now)
@@ -335,15 +333,15 @@ def _by_epsilon(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
     return drawn
 
 
-def _fairpick(rng: Generator) -> Drawing:
+def _fairpick(rng):
     curve_bands = [band for band in members.fairpick_bands() if rng.random() < 0.8]
-    measure = str(rng.choice(["vd", "fpr_gap", "advantage_gap"]))
+    measure = pick(rng, "vd", "fpr_gap", "advantage_gap")
     curve_bands = [replace(band, values={measure: members.estimate(_gap(rng), 0.02)}) for band in curve_bands]
-    return membership.draw_fairpick(curve_bands, now=float(rng.choice([0.4, 0.6, 0.71, 1.0])), measure=measure)
+    return membership.draw_fairpick(curve_bands, now=pick(rng, 0.4, 0.6, 0.71, 1.0), measure=measure)
 
 
-def _deleted(rng: Generator) -> Drawing:
-    deleted = {name: int(rng.choice([0, 1, 1_234_567])) for name in names_of(rng)[:2]}
+def _deleted(rng):
+    deleted = {name: pick(rng, 0, 1, 1_234_567) for name in names_of(rng)[:2]}
     nobody = np.empty(0, dtype=np.int64)
     fixed = {"deleted_by_group": deleted, "theta": 0.6, "retained": nobody, "deleted": nobody}
     return membership.draw_deleted(invent(FairPick, rng, **fixed))
@@ -352,14 +350,14 @@ def _deleted(rng: Generator) -> Drawing:
 # ---------------------------------------------------------------------------------------------------- model card
 
 
-def cards(rng: Generator) -> ModelCardResult:
+def cards(rng):
     """Return a card of some models, with those of the first few of them."""
     studies = []
     for count in (1, 2, 5, 12)[: int(rng.integers(1, 5))]:
         now = card(count)
-        size = float(rng.choice([0.0, 1.0, 35.7, 12_345.6]))
+        size = pick(rng, 0.0, 1.0, 35.7, 12_345.6)
         bits = Estimate(value=size, low=size * 0.5, high=size * 1.5, n=now.n)
-        meter = replace(now.meter, joint_bits=now.meter.prior_bits * float(rng.choice([0.0, 0.3, 1.0, 9.0])))
+        meter = replace(now.meter, joint_bits=now.meter.prior_bits * pick(rng, 0.0, 0.3, 1.0, 9.0))
         measured = replace(
             now.measured, bits=bits, **{f"accuracy_{when}": estimate(rng) for when in ("before", "after")}
         )
@@ -371,17 +369,17 @@ def cards(rng: Generator) -> ModelCardResult:
     return replace(last, fewer=tuple(fewer))
 
 
-def _exposed(rng: Generator) -> Drawing:
+def _exposed(rng):
     names, study = (nasty(rng), f"{nasty(rng)}."), cards(rng)
     return model_card.draw_pinned(replace(study, people=replace(study.people, group=names[1], group_names=names)))
 
 
-def _precisions(rng: Generator) -> Drawing:
+def _precisions(rng):
     kinds = [(None, None), (4, None), (1, None), (None, 100.0), (None, 0.1)]
     pinned = rng.choice([0, 0, 1, 8, 12_345], len(kinds)).tolist()
     tried = []
     for (decimals, epsilon), n in zip(kinds, pinned, strict=True):
-        bits, converged = float(rng.choice([0.0, 0.004, 12_345.6])), rng.random() < 0.9
+        bits, converged = pick(rng, 0.0, 0.004, 12_345.6), rng.random() < 0.9
         tried.append(Tried(decimals=decimals, epsilon=epsilon, pinned=n, df_bits=bits, converged=converged))
     advice = Advice(exact=False, decimals=None, epsilon=None, tried=tuple(tried))
     return model_card.draw_precisions(advice, kinds[int(rng.integers(len(kinds)))])
@@ -393,8 +391,8 @@ def _precisions(rng: Generator) -> Drawing:
 _DECODERS = ("strongest", "published", "without_prior")
 
 
-def _leakage(rng: Generator) -> Drawing:
-    last = int(rng.choice([1, 7, 60, 4000]))
+def _leakage(rng):
+    last = pick(rng, 1, 7, 60, 4000)
     numbers = sorted({0, last, *rng.integers(0, last + 1, 8).tolist()})
 
     def leaks(m):
@@ -409,15 +407,15 @@ def _leakage(rng: Generator) -> Drawing:
     return queries.draw_leakage([now, *some()], BiasQueriesSettings(), exact=some(), numbers=numbers)
 
 
-def _answer_errors(rng: Generator) -> Drawing:
+def _answer_errors(rng):
     names = ["exact", "laplace", "cauchy", "smooth_laplace", "noisy_sums"]
-    size = [float(rng.choice([0.0, 1e-9, 0.21, 11.7, 123_456.0])) for _ in names]
+    size = [pick(rng, 0.0, 1e-9, 0.21, 11.7, 123_456.0) for _ in names]
     errors = {name: ErrorQuantiles(median=s, high=s * 10) for name, s in zip(names, size, strict=True)}
     return queries.draw_answer_errors(errors, names[int(rng.integers(len(names)))])
 
 
-def _values(rng: Generator) -> Drawing:
-    n = int(rng.choice([8, 100, 1000]))
+def _values(rng):
+    n = pick(rng, 8, 100, 1000)
     truth, numbers = rng.integers(0, 2, n), rng.random(n)
     someone = QueriedRecords(sensitive=truth, base=numbers, prior=numbers, labels=truth)
     decoded = DecodedAttribute(
@@ -426,18 +424,18 @@ def _values(rng: Generator) -> Drawing:
     return queries.draw_values(someone, decoded, names=(nasty(rng), nasty(rng)))
 
 
-def _targeted(rng: Generator) -> Drawing:
+def _targeted(rng):
     places = np.geomspace(0.01, 100, 9).tolist()
     curves = {name: [(e, float(rng.random())) for e in places] for name in ("Exact", "Laplace", "Cauchy", "Noisy sums")}
     limits = {f"bound, {i}": [(e, float(rng.random())) for e in places] for i in range(int(rng.integers(0, 3)))}
-    return queries.draw_targeted(curves, limits, str(rng.choice(list(curves))), float(rng.choice(places)))
+    return queries.draw_targeted(curves, limits, pick(rng, *curves), pick(rng, *places))
 
 
-def _answers(rng: Generator) -> Drawing:
+def _answers(rng):
     rows = []
-    for _ in range(int(rng.choice([0, 1, 20]))):
+    for _ in range(pick(rng, 0, 1, 20)):
         label, gap = nasty(rng), members.estimate(_gap(rng), float(rng.random()))
-        price = float(rng.choice([0.0, 0.1, 12.345]))
+        price = pick(rng, 0.0, 0.1, 12.345)
         rows.append(queries.GapRow(label=label, gap=gap, price=price, truth=maybe(rng, _gap)))
     return queries.draw_gaps(rows)
 
@@ -445,76 +443,76 @@ def _answers(rng: Generator) -> Drawing:
 # ---------------------------------------------------------------------------------------------------- AttriGuard
 
 
-def exposure(rng: Generator) -> Exposure:
+def exposure(rng):
     """Return people of two, three or thirty values, with three to eight attackers."""
-    some = study(int(rng.choice([2, 3, 30])), people=60, attackers=ATTACKERS[: int(rng.integers(3, 9))])
+    some = study(pick(rng, 2, 3, 30), people=60, attackers=ATTACKERS[: int(rng.integers(3, 9))])
     names = tuple(f"{i}{nasty(rng)}" for i in range(len(some.values)))
-    return replace(some, values=names, attribute=nasty(rng), unit=str(rng.choice(["columns", "ratings"])))
+    return replace(some, values=names, attribute=nasty(rng), unit=pick(rng, "columns", "ratings"))
 
 
-def _budget(rng: Generator) -> Drawing:
+def _budget(rng):
     some = exposure(rng)
-    now = some.last_budget * float(rng.choice([0.0, 0.37, 1.0]))
+    now = some.last_budget * pick(rng, 0.0, 0.37, 1.0)
     return guard.draw_budget(some, AttriGuardSettings(budget=now, balanced=bool(rng.random() < 0.5)))
 
 
-def _cost(rng: Generator) -> Drawing:
+def _cost(rng):
     gap, curve = bool(rng.random() < 0.5), [(b, estimate(rng)) for b in (0.0, 1.0, 5.0)]
     levels = {"before": estimate(rng), "majority class": estimate(rng)}
     now = curve[int(rng.integers(3))]
     return guard.draw_cost(curve, now, levels, last=5.0, quality="unfairness of the model", unit="columns", gap=gap)
 
 
-def _defences(rng: Generator) -> Drawing:
+def _defences(rng):
     kinds = {"blurme": "3 added", "chisquare": "3 added", "qpm": "slack 0.5", "local_dp": "epsilon 8 an entry"}
     comparisons = []
     for method, parameter in kinds.items():
-        knows_truth, size = bool(rng.random() < 0.5), members.estimate(float(rng.choice([0.0, 24.4, 1234.5])))
+        knows_truth, size = bool(rng.random() < 0.5), members.estimate(pick(rng, 0.0, 24.4, 1234.5))
         accuracy = {name: estimate(rng) for name in CLEAN_ATTACKERS if rng.random() < 0.9}
         of_method = {"method": method, "parameter": parameter, "knows_truth": knows_truth}
         comparisons.append(Compared(**of_method, size=size, accuracy=accuracy))
     return guard.draw_defences(exposure(rng), 1.0, comparisons)
 
 
-def _where(rng: Generator) -> Drawing:
-    n = int(rng.choice([1, 3, 14, 17, 500]))
-    share = rng.dirichlet(np.full(n, float(rng.choice([0.1, 1.0, 100.0]))))
+def _where(rng):
+    n = pick(rng, 1, 3, 14, 17, 500)
+    share = rng.dirichlet(np.full(n, pick(rng, 0.1, 1.0, 100.0)))
     carried = Concentration(entries=np.arange(n), share=np.sort(share)[::-1], n_entries=n)
     return guard.draw_where([nasty(rng) for _ in range(n)], carried, unit="columns")
 
 
-def _transfer(rng: Generator) -> Drawing:
+def _transfer(rng):
     attackers, noises = ATTACKERS[: int(rng.integers(1, 9))], [nasty(rng) for _ in range(int(rng.integers(1, 9)))]
     fooled = rng.choice([0.0, 1.0, math.nan, 0.123], (len(attackers), len(noises)))
     return guard.draw_transfer(attackers, noises, fooled)
 
 
-def _exposure_at(draw: Callable[..., Drawing], *more: Any) -> Callable[[Generator], Drawing]:
+def _exposure_at(draw, *more):
     return lambda rng: draw(exposure(rng), *more)
 
 
 # ------------------------------------------------------------------------------------------------ choice and people
 
 
-def choice(rng: Generator) -> Choice:
+def choice(rng):
     """Return the choice among up to forty models, trained or given."""
     is_external, attribute = rng.random() < 0.3, nasty(rng)
     points = []
-    for number in range(int(rng.choice([1, 2, 18, 40]))):
-        accuracy = float(rng.choice([0.0, 0.75, 1.0, rng.random()]))
-        leaks = {"membership_auc": float(rng.choice([0.5, 0.55, 0.9, 0.4 + 0.5 * rng.random()]))}
-        method = GIVEN_PREDICTIONS if is_external else str(rng.choice(METHODS))
-        model = {"method": method, "depth": int(rng.choice([4, 8]))}
+    for number in range(pick(rng, 1, 2, 18, 40)):
+        accuracy = pick(rng, 0.0, 0.75, 1.0, rng.random())
+        leaks = {"membership_auc": pick(rng, 0.5, 0.55, 0.9, 0.4 + 0.5 * rng.random())}
+        method = GIVEN_PREDICTIONS if is_external else pick(rng, *METHODS)
+        model = {"method": method, "depth": pick(rng, 4, 8)}
         point = candidate_samples.point(number, accuracy, candidate_samples.SAFE | leaks, rng, **model)
         points.append(replace(point, name=f"{number}{nasty(rng)}" if is_external else ""))
-    settings = ChooseSettings(prefer=str(rng.choice(list(PREFERENCES))), least_accuracy=float(rng.choice([0.0, 0.6])))
+    settings = ChooseSettings(prefer=pick(rng, *PREFERENCES), least_accuracy=pick(rng, 0.0, 0.6))
     return choose(points, candidate_samples.POLICY, settings, attribute=attribute)
 
 
-def at_risk(rng: Generator) -> PeopleAtRisk:
+def at_risk(rng):
     """Return people of whom none, a few or all are found."""
-    identified = rng.random((int(rng.choice([1, 30, 2000])), 5)) < rng.choice([0.0, 0.02, 0.5, 1.0])
-    people_at_risk, missing, attacks = risk(identified), str(rng.choice(["", "No scores."])), []
+    identified = rng.random((pick(rng, 1, 30, 2000), 5)) < rng.choice([0.0, 0.02, 0.5, 1.0])
+    people_at_risk, missing, attacks = risk(identified), pick(rng, "", "No scores."), []
     for attack in people_at_risk.attacks:
         reason = missing if attack.attack == "queries" else ""
         attacks.append(replace(attack, reason=reason, beyond_chance=not reason and rng.random() < 0.5))
@@ -571,6 +569,6 @@ CHARTS = {
 """Function of a page -> what calls it with invented results."""
 
 
-def chart(name: str, seed: int) -> Drawing:
+def chart(name, seed):
     """Return a page's chart with results from a seed."""
     return CHARTS[name](np.random.default_rng([seed, len(name)]))

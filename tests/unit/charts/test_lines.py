@@ -1,10 +1,8 @@
 """Every line chart: only what is computed is drawn, names and dots stand at the slider, and the axes do not move."""
 
-from __future__ import annotations
-
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -46,7 +44,7 @@ class Call(NamedTuple):
     drawing: Drawing
 
 
-def draw_report(rng: np.random.Generator) -> None:
+def draw_report(rng):
     """Draw the curves of a report."""
     names = ("tolerance", "attacker", "before", "after", "after, low", "after, high")
     rows = tuple(
@@ -58,7 +56,7 @@ def draw_report(rng: np.random.Generator) -> None:
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[Call]:
+def drawn():
     """Every line chart of core, drawn several times from invented results."""
     calls = []
 
@@ -79,7 +77,7 @@ def drawn() -> list[Call]:
     return calls
 
 
-def points_of(curve: Curve, drawing: Drawing) -> list[tuple[float, float]]:
+def points_of(curve, drawing):
     """Return the places and heights of what is computed of a curve; nan where it has a gap."""
     points = list(zip(curve.x, curve.of, strict=True))
     if curve.grid:
@@ -88,7 +86,7 @@ def points_of(curve: Curve, drawing: Drawing) -> list[tuple[float, float]]:
     return [(drawing.x.position(position), drawing.y.position(value_of(number))) for position, number in points]
 
 
-def joined(curve: Curve, drawing: Drawing) -> set[tuple[tuple[float, float], tuple[float, float]]]:
+def joined(curve, drawing):
     """Return the pairs of points between which a curve's line may be."""
     pairs = pairwise(points_of(curve, drawing))
     return {(left, right) for left, right in pairs if not math.isnan(left[1] + right[1])}
@@ -139,7 +137,7 @@ def test_draw_lines_names_all_of_eight_curves_where_there_is_room():
 
 
 @pytest.fixture
-def diagonal() -> tuple[Drawing, int, int]:
+def diagonal():
     """A curve on axes whose ends differ, 0 to 2 across and 0 to 100 up, and where it begins and ends of 400 pixels."""
     curve = Curve(x=(0, 0.5, 2), of=(0, 0.5, 1), color="first")
     drawing = draw_lines("Curve", [curve], x=PLACES, y=percents("Rate (%)"))
@@ -172,11 +170,11 @@ class At(NamedTuple):
     heights: list[float]
 
 
-def in_percent(*numbers: Estimate) -> list[float]:
+def in_percent(*numbers):
     return [100 * number.value for number in numbers]
 
 
-def disclosures() -> Iterator[At]:
+def disclosures():
     correction = run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(600, seed=11))
     curve = [correction.disclose(tolerance) for tolerance in (0.01, 0.05, 0.1, 0.2, 0.4)]
     for now in curve:
@@ -184,7 +182,7 @@ def disclosures() -> Iterator[At]:
         yield At(drawing, f"at {now.disclosed_tolerance:g}", now.disclosed_tolerance, in_percent(now.after))
 
 
-def budgets(values: int, *, balanced: bool) -> Iterator[At]:
+def budgets(values, *, balanced):
     exposure_study = study(values)
     for budget in (0.0, 0.1, 1.0, exposure_study.last_budget):
         points = exposure_study.at(budget)
@@ -192,14 +190,14 @@ def budgets(values: int, *, balanced: bool) -> Iterator[At]:
         yield At(drawing, f"at {budget:g}", budget, in_percent(*(point.rate(balanced=balanced) for point in points)))
 
 
-def over_epsilon(draw: Callable[..., Drawing], fields: tuple[str, ...], scale: float = 1.0) -> Iterator[At]:
+def over_epsilon(draw, fields, scale=1.0):
     for band in bands():
         heights = [scale * band.values[field].value for field in fields]
         position = 2.75 if math.isinf(band.at) else math.log10(band.at)
         yield At(draw(bands(), now=band.at), f"at ε = {epsilon_text(band.at)}", position, heights)
 
 
-def over_theta() -> Iterator[At]:
+def over_theta():
     for theta in (0.4, 0.6, 0.8, 1.0):
         values = {band.variant: band.values["vd"].value for band in fairpick_bands() if band.at == theta}
         drawing = draw_fairpick(fairpick_bands(), now=theta)

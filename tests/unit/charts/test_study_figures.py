@@ -1,7 +1,5 @@
 """Charts of all studies: numbers are where core says; whatever the names, they stay words."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
@@ -14,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.charts import DARK, LIGHT, Drawing
 from core.charts.drawing import NARROW, Axis, percents
 from core.charts.planes import draw_heat
 from core.charts.rows import Mark, Row, draw_rows
@@ -22,7 +19,7 @@ from core.charts.theme import fit, plain, separate_labels, short, width
 from core.stats.estimates import Estimate
 from core.studies.attriguard import Compared
 from core.studies.attriguard.charts import draw_defences, draw_mechanism
-from core.studies.correction import STEPS, CorrectionResult, run
+from core.studies.correction import STEPS, run
 from core.studies.correction.charts import draw_waterfall, tolerance_axis
 from core.studies.membership.charts import draw_ranges, draw_roc
 from core.studies.model_card.charts import _once, draw_pinned
@@ -35,7 +32,7 @@ from tests.unit.charts.membership_samples import estimate, ranges, result, roc
 from tests.unit.charts.nasty_studies import CHARTS, chart
 
 
-def traces(drawing: Drawing, name: str) -> list[tuple[float, float]]:
+def traces(drawing, name):
     """Return the points of a named trace."""
     return [
         point for trace in check(drawing).data if trace.name == name for point in zip(trace.x, trace.y, strict=True)
@@ -62,7 +59,7 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
 
 
 @pytest.fixture(scope="module")
-def findings() -> CorrectionResult:
+def findings():
     return run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(2000, seed=11))
 
 
@@ -224,27 +221,6 @@ def test_labels_are_spread_apart_inside_the_chart(heights):
     ordered = sorted(placed)
     assert all(b - a >= 10 - 1e-9 for a, b in pairwise(ordered))
     assert [p for _, p in sorted(zip(heights, placed, strict=True), key=lambda pair: pair[0])] == ordered
-
-
-def contrast(foreground: str, background: str) -> float:
-    """Return the contrast of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2)."""
-
-    def luminance(color):
-        shares = [channel / 255 for channel in (int(color[i : i + 2], 16) for i in (1, 3, 5))]
-        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    darker, lighter = sorted((luminance(foreground), luminance(background)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_words_can_be_read_on_every_ground(palette):
-    roles = ("ink", "leak", "before", "strongest", "prior", "chance", "first", "second", "grey", "fail")
-    pairs = [(getattr(palette, role), palette.background) for role in roles]
-    pairs += [(palette.ink, palette.pale), (palette.grey, palette.pale)]
-    pairs += [(palette.ink, palette.grid), (palette.ink, palette.shade)]
-    assert min(contrast(*pair) for pair in pairs) >= 4.5
 
 
 def test_draw_rows_leaves_a_note_in_the_middle_of_its_row():

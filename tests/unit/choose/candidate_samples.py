@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -30,12 +28,12 @@ _SET = tuple(Limit(check=name, value=value) for name, value in LIMITS.items())
 POLICY = Policy(name="test", version="1", limits=_SET)
 
 
-def estimate(value: float, error: float, rng: np.random.Generator, n: int = N) -> Estimate:
+def estimate(value, error, rng, n=N):
     drawn = value + error * rng.standard_normal()
     return Estimate(value=drawn, low=drawn - 1.96 * error, high=drawn + 1.96 * error, n=n)
 
 
-def half(accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, *, n: int = N) -> Half:
+def half(accuracy, truth, rng, *, n=N):
     right = rng.random(n) < accuracy
     majority = np.arange(n) < MAJORITY * n
     return Half(
@@ -50,9 +48,7 @@ def half(accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, 
     )
 
 
-def point(
-    number: int, accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, *, seed: int = 1, **changes: Any
-) -> CandidatePoint:
+def point(number, accuracy, truth, rng, *, seed=1, **changes):
     """Return a candidate, told apart from others by its tolerance."""
     return CandidatePoint(
         config=replace(AuditConfig(), seed=seed, **{"tolerance": number / 1000, **changes}),

@@ -1,7 +1,5 @@
 """The choice: right among planted candidates, honest about what many candidates cost."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys
@@ -18,16 +16,13 @@ from core.base.errors import InputError
 from core.base.validation import child_generator
 from core.experiments.choose import (
     PREFERENCES,
-    CandidatePoint,
     CandidateSet,
-    Choice,
     ChoiceOutcome,
     ChooseSettings,
     candidate_configs,
     choose,
     measure_all,
 )
-from core.experiments.choose.candidates import Half
 from core.experiments.choose.charts import draw_choice
 from core.experiments.choose.findings import candidate_label, finding
 from core.stats.estimates import paired_gain, proportion
@@ -43,11 +38,11 @@ MEMBER = {**SAFE, "membership_auc": 0.6}
 """What a model leaks that gives its training data away."""
 
 
-def chosen(points: list[CandidatePoint], **settings: object) -> Choice:
+def chosen(points, **settings):
     return choose(points, POLICY, ChooseSettings(**settings), attribute="sex")
 
 
-def generator(seed: int = 1) -> np.random.Generator:
+def generator(seed=1):
     return np.random.default_rng(seed)
 
 
@@ -93,7 +88,7 @@ def test_seeds_are_replicates_and_not_candidates():
     assert together.high - together.low == pytest.approx(np.mean(widths))
 
 
-def with_leak(side: Half, value: float) -> Half:
+def with_leak(side, value):
     """Return a half on which members are told apart this well."""
     auc = replace(side.checks["membership_auc"], value=value, low=value - 0.01, high=value + 0.01)
     return replace(side, checks={**side.checks, "membership_auc": auc})
@@ -121,7 +116,7 @@ def test_the_least_leak_is_that_of_models_within_all_limits():
     assert chosen([exact, quiet, leaky]).chosen.points == (exact,)
 
 
-def without_members(candidate: CandidatePoint, **more: object) -> CandidatePoint:
+def without_members(candidate, **more):
     """Return a candidate on which the attack on members was not run."""
     side = candidate.choosing
     checks = {name: estimate for name, estimate in side.checks.items() if name != "membership_auc"}
@@ -176,7 +171,7 @@ def test_a_model_without_use_is_not_recommended(accuracy, constant, least, prefe
     assert ("No useful model" in finding(choice).point) == constant  # or none is accurate enough
 
 
-def with_accuracy(side: Half, accuracy: float) -> Half:
+def with_accuracy(side, accuracy):
     """Return a half with this accuracy, beside one answer for everybody with 68.5% (discordant: 10%)."""
     gain, lost = round((accuracy - 0.685) * N), round(0.05 * N)
     rate, majority = proportion(round(accuracy * N), N), proportion(round(0.685 * N), N)

@@ -1,11 +1,8 @@
 """``fairleak choose``: real models and real attacks on planted answers, a time budget, resume, bad input."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +47,7 @@ COLUMNS = ("leaks", "fair", "coarse")
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Plans for three columns of answers: the best gives the group away, the next is fair, the last is random."""
     people, rng = samples.frame(4000), np.random.default_rng(1)
     hired, north = people["hired"] == "yes", people["origin"] == "north"
@@ -76,7 +73,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def chosen(folder: Path, *more: str, columns: tuple[str, ...] = COLUMNS) -> int:
+def chosen(folder, *more, columns=COLUMNS):
     plans = [str(folder / f"{name}.toml") for name in columns]
     policy = ["--policy", str(folder / "policy.toml")]
     return main(["choose", *plans, *policy, "--store", "none", "--least-accuracy", "0.55", *more])
@@ -118,14 +115,14 @@ class Slow:
 
     measured, leaks = 0, SAFE
 
-    def __call__(self, config: AuditConfig, dataset: Any, **_: Any) -> Any:
+    def __call__(self, config, dataset, **_):
         self.measured += 1
         settings = {"seed": config.seed, "method": config.method, "depth": config.depth}
         return point(self.measured, 0.7, self.leaks, np.random.default_rng(0), **settings)
 
 
 @pytest.fixture
-def slow(monkeypatch) -> Slow:
+def slow(monkeypatch):
     slow = Slow()
     monkeypatch.setattr(candidates, "measured_candidate", slow)
     clock = SimpleNamespace(monotonic=lambda: 60.0 * slow.measured)

@@ -1,7 +1,5 @@
 """Comparisons: what intervals of a change cover, how often "worse" is false, and what is never called better."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -19,7 +17,7 @@ RUNS = 2000
 NOT_RUN = Measurement(check="membership_caught", outcome=Outcome.NOT_RUN, reason="No scores.")
 
 
-def covered(draw, true: float, *, folded: bool = False, freedoms=(None, None)) -> float:
+def covered(draw, true, *, folded=False, freedoms=(None, None)):
     """Return how often the interval of the change holds the true one, over `RUNS` pairs of estimates."""
     rng = np.random.default_rng(11)
     changes = [change_between(*draw(rng), folded=folded, freedoms=freedoms)[0] for _ in range(RUNS)]
@@ -75,7 +73,7 @@ def test_a_change_of_students_has_the_fewer_degrees_of_freedom_and_agreeing_repe
     assert not LimitTest(estimate=change, limit=0.0, freedom=freedom).has_interval
 
 
-def check_change(name: str, before: Estimate, after: Estimate) -> tuple[CheckChange, LimitTest]:
+def check_change(name, before, after):
     """Return how a required check changed between two estimates, and what is tested of it."""
     change, freedom = change_between(before, after)
     of_check = {"check": name, "title": "", "required": True, "turn": Turn.NEW}
@@ -107,7 +105,7 @@ def test_one_check_is_decided_at_95_percent(errors, turn):
     assert decided.p_adjusted == pytest.approx(math.erfc(errors / math.sqrt(2)), rel=1e-3)
 
 
-def turns(comparison) -> dict[str, Turn]:
+def turns(comparison):
     return {change.check: change.turn for change in comparison.checks}
 
 

@@ -1,7 +1,5 @@
 """The attribution against figures computed by hand, its edges, and sentences that claim no more than the intervals."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -9,11 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from core.adversaries import AttackedRecords
 from core.experiments.experiment import ExperimentRow, summarise
 from core.experiments.leak_over_seeds import attribution_of, mitigation_rows
 from core.stats.estimates import accuracy_gain, certain
-from core.studies.correction import MEASURES, STEPS, Attribution, soft_correct
+from core.studies.correction import MEASURES, STEPS, soft_correct
 from core.studies.correction.attribution import BUILDS_ON, attribute_leak
 from core.studies.correction.numbers import step_measurements
 from core.studies.study import Measurement
@@ -21,13 +18,13 @@ from core.studies.subject import AuditConfig
 from tests.unit.correction.test_bootstrap import people
 
 
-def records(seed: int = 0, *, k: int = 2) -> tuple[AttackedRecords, AttackedRecords]:
+def records(seed=0, *, k=2):
     """Return 600 people as an attacker sees them without predictions and with them."""
     without, with_ = (people(600, seed, groups=k, bias=bias) for bias in (0.0, 0.5))
     return without, with_
 
 
-def attributed(features: AttackedRecords, with_predictions: AttackedRecords, *, tolerance: float = 0.08) -> Attribution:
+def attributed(features, with_predictions, *, tolerance=0.08):
     """Return the attribution, told the groups' true sizes before."""
     prior = (np.bincount(features.truth) / 600).tolist()
     return attribute_leak(
@@ -36,7 +33,7 @@ def attributed(features: AttackedRecords, with_predictions: AttackedRecords, *, 
 
 
 @pytest.mark.parametrize(("k", "tolerance"), [(2, 0.08), (4, 0.08), (2, 0.9)], ids=str)  # 0.9 says nothing
-def test_every_step_is_what_its_posterior_says(k: int, tolerance: float):
+def test_every_step_is_what_its_posterior_says(k, tolerance):
     features, with_predictions = records(k=k)
     truth, yhat, q = features.truth, features.predictions, with_predictions.probability
     shares = (np.bincount(truth) / 600).tolist()
@@ -61,7 +58,7 @@ def test_every_step_is_what_its_posterior_says(k: int, tolerance: float):
         assert all(change.low <= change.value <= change.high for change in changes)
 
 
-def figures_of(p: np.ndarray, truth: np.ndarray) -> list[float]:
+def figures_of(p, truth):
     """Return accuracy, balanced accuracy and log-loss of a posterior."""
     right = p.argmax(axis=1) == truth
     recalls = [right[truth == g].mean() for g in np.unique(truth)]
@@ -80,7 +77,7 @@ def test_a_tolerance_that_says_nothing_changes_nothing_in_no_resample():
     assert (change.value, change.low, change.high) == pytest.approx((0.0, unchanged.low, unchanged.high), abs=1e-6)
 
 
-def over_seeds(seeds: list[Attribution]) -> Attribution:
+def over_seeds(seeds):
     """Return attributions, one a seed, put together as an experiment does."""
     rows = [
         ExperimentRow(values={"model.seed": seed}, study="correction", measurement=measurement, seed=seed)

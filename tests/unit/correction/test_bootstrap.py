@@ -1,8 +1,5 @@
 """Intervals of corrections: fast ways of solving a draw against slow ones, and how often they hold the truth."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +8,7 @@ import pytest
 from core.adversaries.adversary import AttackedRecords
 from core.stats.estimates import Estimate
 from core.stats.fairness import METRICS, unfairness
-from core.studies.correction import Disclosure, correct, disclose
+from core.studies.correction import correct, disclose
 from core.studies.correction.bootstrap import (
     Blocks,
     _of_many,
@@ -23,7 +20,7 @@ from core.studies.correction.bootstrap import (
 from core.studies.correction.disclosure import gain_of_best, prices_of
 
 
-def people(n: int, seed: int, *, groups: int = 2, bias: float = 0.5, skill: float = 1.0) -> AttackedRecords:
+def people(n, seed, *, groups=2, bias=0.5, skill=1.0):
     """Return people whose model prefers group 0 a little, and an attacker who takes those accepted for group 0."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(groups, size=n, p=np.array([0.55, *([0.45 / (groups - 1)] * (groups - 1))])).astype(np.uint8)
@@ -36,7 +33,7 @@ def people(n: int, seed: int, *, groups: int = 2, bias: float = 0.5, skill: floa
     return AttackedRecords(probability=p, calibrated=p, predictions=predictions, labels=labels, truth=truth)
 
 
-def some(records: AttackedRecords, rows: np.ndarray) -> AttackedRecords:
+def some(records, rows):
     """Return some of the records, each as often as it is named."""
     names = ("probability", "calibrated", "predictions", "labels", "truth")
     return replace(records, **{name: getattr(records, name)[rows] for name in names})
@@ -48,7 +45,7 @@ HELD_OUT = people(800, 2)
 @pytest.mark.parametrize(
     ("groups", "n", "draws", "metric"), [*((2, 1500, 25, metric) for metric in METRICS), (3, 500, 2, METRICS[0])]
 )
-def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, draws: int, metric: str):
+def test_blocks_reach_what_correcting_each_draw_reaches(groups, n, draws, metric):
     """And raise the tolerance as it is raised: the unfairness of each draw, up to the next thousandth."""
     records = people(n, 1, groups=groups, bias=1.5)
     prices, _ = prices_of(records, people(400, 2, groups=groups), 0.02, metric, "published")
@@ -76,7 +73,6 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
                 cost=None if prices is None else prices[sample],
                 n_groups=groups,
             )
-            assert correction.reconstruction is not None
             slow.append((correction.reconstruction == drawn.truth).mean())
         before = [(some(records, sample).guess == records.truth[sample]).mean() for sample in rows]
         assert accuracy_by_sample(size, correct_before) == pytest.approx(before)
@@ -111,11 +107,11 @@ def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not(
     """
     everybody = people(40_000, 7, bias=1.2, skill=1.5)
     true = disclose(everybody, HELD_OUT, tolerance=0.1, draws=0).gain
-    assert true is not None and true.value > 0.003
+    assert true.value > 0.003
     rng = np.random.default_rng(11)
     samples = [some(everybody, rng.integers(0, 40_000, 800)) for _ in range(60)]
 
-    def held(draws: int | None) -> int:
+    def held(draws):
         gains = [
             disclose(sample, HELD_OUT, tolerance=0.1, draws=draws, seed=i).gain for i, sample in enumerate(samples)
         ]
@@ -124,7 +120,7 @@ def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not(
     assert held(None) >= 48 > held(0)
 
 
-def _disclosures(attackers: Sequence[AttackedRecords]) -> tuple[dict[str, AttackedRecords], dict[str, Disclosure]]:
+def _disclosures(attackers):
     names = [str(number) for number in range(len(attackers))]
     disclosures = [disclose(attacker, HELD_OUT, tolerance=0.05, raise_until_true=True) for attacker in attackers]
     return dict(zip(names, attackers, strict=True)), dict(zip(names, disclosures, strict=True))
@@ -140,7 +136,7 @@ def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it():
     alone = gain_of_best(attacked, disclosures, seed=3)
     assert alone.low > 0.02  # more than the majority guess, and nobody stronger
     gain = disclosures["0"].gain
-    assert gain is not None and alone.value <= gain.value + 1e-12
+    assert alone.value <= gain.value + 1e-12
     attacked, disclosures = _disclosures([weak, strong])
     both = gain_of_best(attacked, disclosures, seed=3)
     assert disclosures["0"].gain == gain and both.high < 0.02 and both.low <= both.value <= both.high
@@ -158,7 +154,7 @@ def test_combine_intervals_reaches_a_t_quantile_of_the_spread():
 
 
 @pytest.mark.parametrize("groups", [2, 3])
-def test_bootstrap_correction_has_a_row_for_each_draw(groups: int):
+def test_bootstrap_correction_has_a_row_for_each_draw(groups):
     records = people(60, 1, groups=groups)
     _, _, after = bootstrap_correction(Blocks.of(records, records.guess, None, metric=METRICS[0]), 0.5, draws=3)
     assert len(after) == 1 + 3

@@ -20,13 +20,13 @@ _INTERNALS = ("pandas", "pyarrow", "arrow", "traceback", "codec", "tokeniz", "dt
 HEADER = "age,job,sex,hired"
 
 
-def rows(count: int = 80) -> list[str]:
+def rows(count=80):
     """Return records that fit `HEADER`; both sexes and both answers are frequent in each."""
     jobs = ("clerk", "nurse", "cook")
     return [f"{20 + i % 37},{jobs[i % 3]},{'FM'[i % 2]},{'yes' if i % 4 < 2 else 'no'}" for i in range(count)]
 
 
-def csv_bytes(header: str = HEADER, records: list[str] | None = None) -> bytes:
+def csv_bytes(header=HEADER, records=None):
     """Return a text table in UTF-8."""
     return "\n".join([header, *(rows() if records is None else records), ""]).encode()
 
@@ -35,7 +35,7 @@ GOOD = csv_bytes()
 GOOD_ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
 
 
-def assert_one_sentence(message: str, fragments: tuple[str, ...] = ()) -> None:
+def assert_one_sentence(message, fragments=()):
     """Check that a message is one clear sentence that names no internals."""
     assert message.endswith(".") and "\n" not in message and len(message) <= 350, message
     outside = re.sub(r"'[^']*'|\"[^\"]*\"|\([^()]*\)", "", message)
@@ -55,7 +55,7 @@ class BadUpload:
     words_expected: tuple[str, ...]
 
     @property
-    def data(self) -> bytes:
+    def data(self):
         """The bytes of the file."""
         return self.content if isinstance(self.content, bytes) else self.content()
 
@@ -70,13 +70,13 @@ class BadRoles:
     words_expected: tuple[str, ...]
 
 
-def _with_line(number: int, line: str, encoding: str = "utf-8") -> bytes:
+def _with_line(number, line, encoding="utf-8"):
     lines = GOOD.decode().split("\n")
     lines[number - 1] = line
     return "\n".join(lines).encode(encoding)
 
 
-def _zip(*names: str) -> bytes:
+def _zip(*names):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name in names:
@@ -84,7 +84,7 @@ def _zip(*names: str) -> bytes:
     return buffer.getvalue()
 
 
-def parquet_bytes(columns: dict[str, object] | None = None) -> bytes:
+def parquet_bytes(columns=None):
     """Return a Parquet file of the columns, or of a small good table."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -95,17 +95,17 @@ def parquet_bytes(columns: dict[str, object] | None = None) -> bytes:
     return sink.getvalue()
 
 
-def _damaged_parquet() -> bytes:
+def _damaged_parquet():
     content = bytearray(parquet_bytes())
     content[len(content) // 2 : -8] = b"\xff" * (len(content) - 8 - len(content) // 2)
     return bytes(content)
 
 
-def _nested(value: object) -> Callable[[], bytes]:
+def _nested(value):
     return lambda: parquet_bytes({"id": list(range(80)), "visits": [value] * 80})
 
 
-def _million_columns() -> bytes:
+def _million_columns():
     wide = range(1_000_000)
     return (",".join(f"c{i}" for i in wide) + "\n" + ",".join("1" for _ in wide) + "\n").encode()
 
@@ -178,7 +178,7 @@ BAD_UPLOADS = [
 ]
 
 
-def _roles(**changes: object) -> Roles:
+def _roles(**changes):
     from dataclasses import replace
 
     if "positive" in changes:
@@ -186,7 +186,7 @@ def _roles(**changes: object) -> Roles:
     return replace(GOOD_ROLES, **changes)
 
 
-def _more(name: str, cell: Callable[[int], str], base: str = HEADER) -> bytes:
+def _more(name, cell, base=HEADER):
     """Return the good table with one more column."""
     return csv_bytes(f"{base},{name}", [f"{row},{cell(i)}" for i, row in enumerate(rows())])
 

@@ -1,17 +1,13 @@
 """Tables are read in the test's own process: a child takes longer to start than a table to be read."""
 
-from __future__ import annotations
-
 import importlib
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
 from core.base.untrusted import child
 
 
-def _answer_in_process(what: str, function: str, arguments: Mapping[str, Any], **limits: Any) -> Any:
+def _answer_in_process(what, function, arguments, **limits):
     """Answer as a child does, but for what no file should let happen: that is raised as it is."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)(None, **arguments)

@@ -1,7 +1,5 @@
 """A good table whose names and values look like code: they are names and values."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random
@@ -36,7 +34,7 @@ HOSTILE_NAMES = (*_FEATURES, "=1+1 points", *(HOSTILE[role] for role in ("label"
 """Every column of `hostile_table` but the one of sets."""
 
 
-def hostile_table(n: int = 400) -> bytes:
+def hostile_table(n=400):
     """Return a good CSV of n people whose names and values look like code, markup and formulas."""
     chance = random.Random(3)
     groups, answers = (HOSTILE["group"], "=1+1;x"), ("\\u0000 no", HOSTILE["positive"])

@@ -1,19 +1,15 @@
 """Small tables made of columns, and datasets built of them."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
-from core.datasets import AuditDataset, Roles, Table, build_dataset
+from core.datasets import Table, build_dataset
 from tests.unit.datasets.bad_tables import GOOD_ROLES
 
 N = 120
 
 
-def table_of(**columns: object) -> Table:
+def table_of(**columns):
     """Return a table of N people with sex, hired, age, and the given columns (repeated to length N)."""
     base = {"age": [20 + i % 37 for i in range(N)], "sex": list("FM") * 60, "hired": ["yes", "yes", "no", "no"] * 30}
     frame = pd.DataFrame(base)
@@ -23,7 +19,7 @@ def table_of(**columns: object) -> Table:
     return Table(name="t", title="T", frame=frame, source="Made up.")
 
 
-def built(roles: Roles = GOOD_ROLES, **columns: Any) -> AuditDataset:
+def built(roles=GOOD_ROLES, **columns):
     """Build a dataset and check what holds of every dataset."""
     table = table_of(**columns)
     before = table.frame.copy(deep=True)

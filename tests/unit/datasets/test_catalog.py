@@ -1,7 +1,5 @@
 """Datasets by name: local files, downloads over a pretended network, and what is said when there is none."""
 
-from __future__ import annotations
-
 import io
 import random
 import re
@@ -34,7 +32,7 @@ COMPAS_HEADER = (
 )
 
 
-def written(folder: Path, **files: str) -> Path:
+def written(folder, **files):
     """Write files under a folder, by their paths in it."""
     for name, text in files.items():
         path = folder / name
@@ -43,11 +41,11 @@ def written(folder: Path, **files: str) -> Path:
     return folder
 
 
-def uci_files(folder: Path, test: str = TEST) -> Path:
+def uci_files(folder, test=TEST):
     return written(folder, **{"adult/adult.data": TRAINING, "adult/adult.test": test})
 
 
-def census_text(people: int = 200) -> str:
+def census_text(people=200):
     """Return persons in the Census's columns; every fourth is a child, with the blanks that children have."""
     header = (
         "RT,SERIALNO,ST,PWGTP,AGEP,COW,SCHL,MAR,OCCP,POBP,RELP,WKHP,SEX,RAC1P,PINCP,DIS,ESP,CIT,MIG,MIL,ANC,NATIVITY,"
@@ -65,14 +63,14 @@ def census_text(people: int = 200) -> str:
     return "\n".join(lines) + "\n"
 
 
-def zipped(text: str) -> bytes:
+def zipped(text):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("psam_p48.csv", text)
     return stream.getvalue()
 
 
-def compas_lines(people: int = 240) -> list[str]:
+def compas_lines(people=240):
     """Return invented people in ProPublica's columns: a tenth lacks the days, second copies are wrong on purpose."""
     races = ["African-American", "Caucasian", "Hispanic", "Other"]
     lines = [COMPAS_HEADER]
@@ -86,12 +84,12 @@ def compas_lines(people: int = 240) -> list[str]:
     return lines
 
 
-def files_in(folder: Path) -> list[str]:
+def files_in(folder):
     return [path.name for path in folder.rglob("*") if path.is_file()]
 
 
 @pytest.fixture
-def network(monkeypatch) -> SimpleNamespace:
+def network(monkeypatch):
     """Stand in for fairlearn's and folktables' servers: each asks `answer` once; what was asked is in `requests`."""
     net = SimpleNamespace(requests=[], answer=lambda: None)
 

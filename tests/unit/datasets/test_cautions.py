@@ -1,7 +1,5 @@
 """What is said of a table and its roles before an audit, and what is not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -18,11 +16,11 @@ N = 3_000
 ROLES = samples.ROLES
 
 
-def people(**columns: object) -> pd.DataFrame:
+def people(**columns):
     return samples.frame(N).assign(**columns)
 
 
-def cautions(frame: pd.DataFrame, roles: Roles) -> tuple[str, ...]:
+def cautions(frame, roles):
     return tuple(caution.text for caution in found_cautions(frame, roles))
 
 
@@ -96,7 +94,7 @@ HARMFUL = {  # label, its values, the column of an answer, and the value that is
 }
 
 
-def labelled(label: str, values: tuple[str, str], answers: dict[str, str]) -> tuple[pd.DataFrame, Roles]:
+def labelled(label, values, answers):
     """Return people with a label of these values and the columns of answers, and their roles."""
     table = people().rename(columns={"hired": label})
     table[label] = table[label].map({"no": values[0], "yes": values[1]})

@@ -1,7 +1,6 @@
 """From a table and roles to the arrays of an audit and four disjoint sets: outcomes, people, crossed columns."""
 
-from __future__ import annotations
-
+import itertools
 from collections import Counter
 from dataclasses import replace
 
@@ -13,18 +12,11 @@ from hypothesis import strategies as st
 
 from core.auditing import commented_plan, read_plan, suggested_plan
 from core.base.errors import InputError
-from core.datasets import AuditDataset, Roles, Table, build_dataset, cautions, read_table
+from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
+from core.datasets.columns import identifier_reason
 from core.datasets.dataset import MAX_CACHED
-from core.datasets.splits import (
-    SETS,
-    Splits,
-    kinds_of_records,
-    repeated_records,
-    shared_records,
-    sharing,
-    split,
-    split_everybody,
-)
+from core.datasets.role_suggestion import names_attribute, suggested_limit
+from core.datasets.splits import kinds_of_records, repeated_records, shared_records, sharing, split, split_everybody
 from tests import samples
 from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
@@ -84,13 +76,13 @@ def test_codes_do_not_depend_on_the_order_of_records():
 NAMES = ("train", "attack", "validation", "test")
 
 
-def people(n: int, *, rare: int | None = None) -> AuditDataset:
+def people(n, *, rare=None):
     """Return n people, in the first group only the first `rare` ones if that is given."""
     drawn = samples.dataset(n)
     return drawn if rare is None else replace(drawn, sensitive=(np.arange(n) < rare).astype(np.uint8))
 
 
-def together(splits: Splits) -> np.ndarray:
+def together(splits):
     """Return all row numbers in the order of the sets."""
     return np.concatenate([getattr(splits, name) for name in NAMES])
 
@@ -191,13 +183,13 @@ def test_people_without_an_answer_are_in_the_sets_of_everybody_alone():
     data = built(replace(GOOD_ROLES, prediction="p"), p=np.where(absent, None, np.where(DECIDED, "yes", "no")))
     assert np.array_equal(data.answered, ~absent)
     answered, everybody = split(data, seed=3), split_everybody(data, seed=3)
-    for name in (*SETS, "validation"):
+    for name in NAMES:
         rows = getattr(everybody, name)
         assert np.array_equal(getattr(answered, name), rows[~absent[rows]])
-    assert sum(getattr(everybody, name).size for name in (*SETS, "validation")) == N
+    assert sum(getattr(everybody, name).size for name in NAMES) == N
 
 
-def people_with_rows(who: object, **more: object) -> AuditDataset:
+def people_with_rows(who, **more):
     """Build four times the small table, with a column that names people."""
     table = table_of()
     frame = pd.concat([table.frame] * 4, ignore_index=True).assign(who=who, **more)
@@ -229,7 +221,7 @@ def test_a_record_that_names_nobody_is_a_person_by_itself():
 CROSSED = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex × race")
 
 
-def people_in_cells(cells: dict[tuple[str | None, str | None], int]) -> Table:
+def people_in_cells(cells):
     """Return a table with so many people of each sex and race, in random order."""
     rows = [pair for pair, size in cells.items() for _ in range(size)]
     frame = pd.DataFrame(rows, columns=["sex", "race"]).sample(frac=1, random_state=1, ignore_index=True)
@@ -251,29 +243,22 @@ def test_groups_of_two_columns_are_the_pairs_of_those_who_have_both():
 
 
 @pytest.mark.parametrize(
-    ("cells", "message"),
+    ("cells", "changes", "message"),
     [
-        (FULL | {("M", "b"): 29}, "Every cell of 'sex × race' must have at least 30 people, got 29 in 'M × b'."),
-        (FULL | {("F", "c"): 0}, "got 0 in 'F × c'"),
-        (dict.fromkeys(FULL, 5) | {("F", "a"): 100}, "and fewer than 30 in 2 more"),
+        (FULL | {("M", "b"): 29}, {}, "Every cell of 'sex × race' must have at least 30 people, got 29 in 'M × b'."),
+        (FULL | {("F", "c"): 0}, {}, "got 0 in 'F × c'"),
+        (dict.fromkeys(FULL, 5) | {("F", "a"): 100}, {}, "and fewer than 30 in 2 more"),
+        (FULL, {"sensitive": "sex × age"}, "'sex × age' must have 2 to 20 cells, got 82"),
+        (FULL, {"sensitive": "sex × hired"}, "must be two different columns, got 'hired' twice"),
+        *(
+            (FULL, {"sensitive": name}, f"must be a column of the table, got '{name}'")
+            for name in ("sex × sex", "sex × race × age")
+        ),
     ],
 )
-def test_too_small_cells_are_named_with_their_people(cells, message):
+def test_what_cannot_be_crossed_is_said_in_a_sentence(cells, changes, message):
     with pytest.raises(InputError, match=message):
-        build_dataset(people_in_cells(cells), replace(CROSSED, each=True))
-
-
-@pytest.mark.parametrize(
-    ("sensitive", "message"),
-    [
-        ("sex × age", "'sex × age' must have 2 to 20 cells, got 82"),
-        ("sex × hired", "must be two different columns, got 'hired' twice"),
-        *((name, f"must be a column of the table, got '{name}'") for name in ("sex × sex", "sex × race × age")),
-    ],
-)
-def test_what_cannot_be_crossed_is_said_in_a_sentence(sensitive, message):
-    with pytest.raises(InputError, match=message):
-        build_dataset(people_in_cells(FULL), replace(CROSSED, sensitive=sensitive))
+        build_dataset(people_in_cells(cells), replace(CROSSED, each=not changes, **changes))
 
 
 def test_roles_for_two_columns_are_those_the_table_suggests_first():
@@ -303,3 +288,80 @@ def test_a_plan_of_a_file_is_suggested_with_two_columns():
     assert suggestion.reasons["group"] == "a group for each pair of values"
     assert read_plan(commented_plan(suggestion.plan)).config == suggestion.plan.config
     assert build_dataset(table, replace(roles, favourable="yes")).n_groups == 6
+
+
+SCORE = ((np.arange(N) * 37 % N) / N).round(2)
+SEVERAL = ["white"] * 60 + ["black"] * 35
+
+
+def guessed(order=(), **columns):
+    """Guess for people with age, sex, hired and more columns, in this order where it matters."""
+    frame = table_of(**columns).frame
+    return suggest_roles(frame[list(order)] if order else frame)
+
+
+@pytest.mark.parametrize(("score", "answers"), [([0, 1], ["yes", "no"]), ([0.2, 0.8], [1, 0]), ([0.0, 1.0], [1, 0])])
+def test_a_score_of_two_values_is_no_label(score, answers):
+    for order in list(itertools.permutations(("sex", "hired", "score", "prediction")))[::5]:
+        roles = guessed(order, score=score, prediction=answers).roles
+        assert (roles.label, roles.positive, roles.sensitive) == ("hired", "yes", "sex")
+        assert (roles.prediction, roles.score) == ("prediction", "score")
+
+
+@pytest.mark.parametrize("name", ["risk_score", "Score 2", "prob_default", "predictedClass", "y_pred_forest", "split"])
+def test_what_is_called_like_an_output_is_never_the_label(name):
+    for columns in ({name: [0, 1]}, {name: ["a", "b"]}):
+        assert guessed(**columns).roles.label == "hired"
+        frame = table_of(**columns).frame.drop(columns="hired")
+        suggestion = suggest_roles(frame)
+        assert suggestion.roles.label == "" and "no column has two values" in suggestion.reasons["label"]
+
+
+@pytest.mark.parametrize(
+    ("values", "groups", "reason"),
+    [
+        (["a", "b", "b"], {"group": ("a",)}, "the smaller group is the first"),
+        (["a", "b", "c", "d"], {"each": True}, "a group for each value, all of 30 people or more"),
+        ([*SEVERAL, *["other"] * 25], {"group": ("white",)}, "the most frequent value against the others"),
+        (list(range(60)), {"at_most": 14.0}, "a number, so the lowest quarter against the others"),
+    ],
+)
+def test_the_groups_can_be_audited(values, groups, reason):
+    table = table_of(gender=values)
+    suggestion = suggest_roles(table.frame, attribute="gender")
+    assert {name: getattr(suggestion.roles, name) for name in groups} == groups and suggestion.reasons[
+        "group"
+    ] == reason
+    build_dataset(table, replace(suggestion.roles, favourable=suggestion.roles.positive))
+
+
+def test_what_names_the_records_or_another_model_s_answer_is_left_out():
+    names = {"case_id": [1000 + 3 * i for i in range(N)], "name": [f"P{i}" for i in range(N)]}
+    pay = [str(i) if i else "unknown" for i in range(N)]  # numbers with a typing error: said when it is built
+    answers = {"prediction": ["yes", "no"], "y_pred": [1, 0], "score": SCORE, "proba": SCORE / 2}
+    frame = table_of(**names, pay=pay, **answers).frame
+    suggestion, with_model = suggest_roles(frame), suggest_roles(frame, model=True)
+    assert suggestion.roles.excluded == (*names, "y_pred", "proba")
+    assert suggestion.reasons["excluded"] == "another prediction or score, by its name; names the records"
+    assert with_model.roles.excluded == (*names, *answers)
+    assert not with_model.roles.gives_predictions and not {"prediction", "score"} & with_model.reasons.keys()
+
+
+@pytest.mark.parametrize(("step", "numbers"), [(1, True), (2, False)])
+def test_identifier_reason_of_whole_numbers_without_a_gap(step, numbers):
+    reason = identifier_reason(np.arange(60.0)[::-1] * step + 7, 60, "height")
+    assert ("numbers the records" in reason) == numbers
+
+
+@pytest.mark.parametrize(("n", "limit"), [(10, None), (11, 3)])
+def test_suggested_limit_is_of_more_than_ten_numbers(n, limit):
+    """A quarter of the way from 1 to 11 is 3.5; the number below it is 3."""
+    assert suggested_limit(pd.Series([*range(n, 0, -1)])) == limit
+
+
+@pytest.mark.parametrize(
+    ("name", "is_sensitive"),
+    [("migration_background", True), ("Age_Group", True), ("sexual orientation", True), ("migration_date", False)],
+)
+def test_names_attribute_of_names_of_sensitive_attributes(name, is_sensitive):
+    assert names_attribute(name) is is_sensitive

@@ -1,9 +1,6 @@
 """What a table is asked before an audit: facts of each kind of input, and none where there is nothing to ask."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from math import comb
@@ -15,9 +12,8 @@ from scipy.stats import chi2_contingency, spearmanr
 
 from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
 from core.datasets.answer_facts import absence_p_value
-from core.datasets.checked_table import Fact, Severity, best_cut_accuracy, disagreement, rank_correlation
+from core.datasets.checked_table import Severity, best_cut_accuracy, disagreement, rank_correlation
 from core.datasets.input_check import check_input, shared_lines
-from core.datasets.role_suggestion import Suggestion
 from tests.input_cases import CASES, base_people, csv_of, reversed_score
 
 ROLES = Roles(
@@ -32,34 +28,34 @@ ROLES = Roles(
 )
 
 
-def kinds(facts: tuple[Fact, ...], severity: Severity | None = None) -> set[str]:
+def kinds(facts, severity=None):
     """Return the kinds of the facts, of one severity or of all."""
     return {fact.kind for fact in facts if severity in (None, fact.severity)}
 
 
-def blocking(frame: pd.DataFrame, roles: Roles = ROLES) -> set[str]:
+def blocking(frame, roles=ROLES):
     """Return the kinds of what blocks an audit."""
     return kinds(check_input(frame, roles), Severity.BLOCKING)
 
 
-def only(facts: tuple[Fact, ...], kind: str) -> Fact:
+def only(facts, kind):
     """Return the one fact of a kind."""
     (fact,) = (fact for fact in facts if fact.kind == kind)
     return fact
 
 
-def fact_of(frame: pd.DataFrame, kind: str, roles: Roles = ROLES, guesses: tuple[str, ...] = ()) -> Fact:
+def fact_of(frame, kind, roles=ROLES, guesses=()):
     """Return the one fact of a kind about a table."""
     return only(check_input(frame, roles, guesses=guesses), kind)
 
 
-def repaired(roles: Roles, fact: Fact, index: int = 0) -> Roles:
+def repaired(roles, fact, index=0):
     """Return the roles with a repair of a fact."""
     return replace(roles, **fact.repairs[index].changes)
 
 
 @cache
-def read_case(name: str) -> tuple[Table, Suggestion]:
+def read_case(name):
     """Return a case's table as it is read from a file, and the roles that are suggested for it."""
     table = read_table(csv_of(CASES[name].frame()), "people.csv")
     return table, suggest_roles(table.frame)
@@ -91,12 +87,11 @@ def test_an_unanswered_favourable_value_is_a_question_with_a_repair_for_each_val
     fact = fact_of(base_people(), "favourable", roles)
     assert fact.severity is Severity.QUESTION
     assert favourable in fact.more
-    assert [set(repair.changes) for repair in fact.repairs] == [{"favourable"}] * 2
-    assert {repair.changes["favourable"] for repair in fact.repairs} == {"yes", "no"}
+    assert [dict(repair.changes) for repair in fact.repairs] == [{"favourable": "no"}, {"favourable": "yes"}]
     assert check_input(base_people(), repaired(roles, fact)) == ()
 
 
-def credit(n: int = 4_000) -> pd.DataFrame:
+def credit(n=4_000):
     """Return borrowers, of whom about a fifth default, with a score of default and no predicted label."""
     rng = np.random.default_rng(9)
     logit = rng.normal(-1.9, 1.2, n)
@@ -170,13 +165,13 @@ def test_constant_answers_are_noted(word, score):
     assert kinds(facts) == {"constant_prediction", "constant_score"}
 
 
-def overruled(people: pd.DataFrame, count: int) -> pd.Series:
+def overruled(people, count):
     """Return the predictions, the first ones turned round."""
     turned = people["predicted"].map({"yes": "no", "no": "yes"})
     return people["predicted"].where(people.index >= count, turned)
 
 
-def by_threshold(column: str, value: str) -> Callable[[pd.DataFrame], np.ndarray]:
+def by_threshold(column, value):
     """Return what decides by a score of 0.8 where a column has a value, and of 0.3 elsewhere."""
     return lambda people: np.where(people["score"] >= np.where(people[column] == value, 0.8, 0.3), "yes", "no")
 
@@ -215,12 +210,12 @@ def test_best_cut_accuracy_is_the_best_of_all_cuts():
         assert best_cut_accuracy(labels, direction * values) == pytest.approx((6 / 8, (3 / 5 + 1) / 2))
 
 
-def log_odds(score: np.ndarray) -> np.ndarray:
+def log_odds(score):
     bounded = np.clip(score, 0.001, 0.999)
     return np.log(bounded / (1 - bounded))
 
 
-def noise(size: int, scale: float) -> np.ndarray:
+def noise(size, scale):
     return np.random.default_rng(3).normal(0, scale, size)
 
 
@@ -248,7 +243,7 @@ def test_a_copy_of_the_score_among_the_features(name):
 
 
 @pytest.mark.parametrize(("width", "is_near"), [(0.08, True), (0.6, False)])
-def test_a_noisy_copy_of_the_score_is_a_caution_until_it_is_left_out_or_confirmed(width: float, is_near: bool):
+def test_a_noisy_copy_of_the_score_is_a_caution_until_it_is_left_out_or_confirmed(width, is_near):
     people = base_people()
     score = people["score"].to_numpy()
     frame = people.assign(x17=score + noise(score.size, width))
@@ -256,7 +251,6 @@ def test_a_noisy_copy_of_the_score_is_a_caution_until_it_is_left_out_or_confirme
     assert [fact.severity for fact in near] == [Severity.CAUTION] * is_near
     assert blocking(frame) == set()
     for fact in near:
-        assert 0.9 < frame["x17"].corr(frame["score"], method="spearman") < 0.98
         assert "near_score" not in kinds(check_input(frame, repaired(ROLES, fact)))
         assert fact_of(frame, "near_score", repaired(ROLES, fact, 1)).severity is Severity.NOTE
 
@@ -292,13 +286,11 @@ def test_a_credit_grade_that_nearly_decides_the_score_is_no_copy():
     columns = {"sex": rng.choice(["f", "m"], n), "grade": grade, "income": income, "debt": debt, "score": score}
     frame = pd.DataFrame(columns).assign(approved=approved, predicted=predicted)
     roles = replace(ROLES, group=("f",), sets="")
-    assert frame["grade"].corr(frame["score"], method="spearman") > 0.98
     facts = check_input(frame, roles)
     assert kinds(facts, Severity.BLOCKING) == set()
     assert "strong_feature" in kinds(facts, Severity.NOTE)
     weaker = frame.assign(score=1 / (1 + np.exp(-0.3 * (4 * (grade - 4) + 2.4 * income - 1.8 * debt))))
     weaker["predicted"] = np.where(weaker["score"] >= 0.5, "yes", "no")
-    assert 0.9 < weaker["grade"].corr(weaker["score"], method="spearman") < 0.98
     weaker_kinds = kinds(check_input(weaker, roles))
     assert "strong_feature" in weaker_kinds and "near_score" not in weaker_kinds
     bands = np.minimum((frame["score"] * 7).astype(int), 6)
@@ -315,14 +307,14 @@ def test_the_label_s_own_copy_is_no_copy_of_a_perfect_model():
     assert "copy" not in blocking(frame, replace(ROLES, confirmed=("label_is_prediction",)))
 
 
-def without(column: str) -> pd.DataFrame:
+def without(column):
     """Return people of whom those without approval lack a cell."""
     people = base_people()
     people.loc[people["approved"] == "no", column] = None
     return people
 
 
-def label_of_group(column: str, exceptions: int = 0) -> pd.DataFrame:
+def label_of_group(column, exceptions=0):
     """Return people whose label says one value of a column, but for the first ones."""
     people = base_people()
     is_first = (people[column] == people[column].iloc[0]) ^ (people.index < exceptions)
@@ -485,7 +477,7 @@ def test_repeated_records_are_counted():
     assert "repeated_records" not in kinds(check_input(people, ROLES))
 
 
-def lines_of(frame: pd.DataFrame, roles: Roles = ROLES, guesses: tuple[str, ...] = ()) -> tuple[Fact, ...]:
+def lines_of(frame, roles=ROLES, guesses=()):
     return shared_lines(check_input(frame, roles, guesses=guesses, settings=True))
 
 
@@ -525,7 +517,7 @@ def test_a_score_that_does_not_tell_the_label_is_a_question_until_it_is_answered
     assert only(lines_of(people, roles, guesses), "positive").severity is severity
 
 
-def decided_people(count: int = 1_200) -> pd.DataFrame:
+def decided_people(count=1_200):
     """Return people with a vendor's decision, which is a threshold of 0.35 on its score, and whether it was fraud."""
     rng = np.random.default_rng(6)
     claims = rng.integers(0, 6, count)

@@ -1,7 +1,5 @@
 """Names of answers, sets, people and weights, with the values as evidence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +16,7 @@ SCORE = (1 / (1 + np.exp(-LOGIT))).round(4)
 PREDICTED = SCORE >= 0.5
 
 
-def people(label_values: tuple[object, object] = ("no", "yes"), **columns: object) -> pd.DataFrame:
+def people(label_values=("no", "yes"), **columns):
     """Return people with a label and more columns."""
     approved = np.where(YES, label_values[1], label_values[0])
     sex, age = RNG.choice(["f", "m"], N), RNG.integers(18, 70, N)

@@ -1,7 +1,5 @@
 """Tables as offices have them, and with hostile names: nothing is misread in silence, and notes are sentences."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random
@@ -15,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.datasets import Roles, Table, build_dataset, read_table
+from core.datasets import Roles, build_dataset, read_table
 from tests.unit.datasets.bad_tables import GOOD, assert_one_sentence, csv_bytes
 from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
 
@@ -40,13 +38,13 @@ class Dialect:
     empty_columns: int = 0
     empty_lines: int = 0
 
-    def cell(self, value: object) -> str:
+    def cell(self, value):
         """Write a cell: numbers in full, None as nothing."""
         if isinstance(value, (int, Decimal)):
             return f"{value:,}".translate({ord(","): self.thousands, ord("."): self.decimal})
         return "" if value is None else str(value)
 
-    def table(self, names: list[str], records: list[list[object]]) -> bytes:
+    def table(self, names, records):
         """Write a table."""
         buffer = io.StringIO(newline="")
         broken = any("\n" in str(cell) for record in records for cell in record)  # the writer quotes its own ends only
@@ -60,7 +58,7 @@ class Dialect:
         return (b"\xfe\xff" if self.encoding == "utf-16-be" else b"") + content.encode(self.encoding)
 
 
-def readings(cells: list[str]) -> set[tuple[Fraction, ...]]:
+def readings(cells):
     """Return every way to read a column of filled cells as numbers, by trying each pair of marks on each cell."""
     interpretations = set()
     for decimal in ".,":
@@ -72,7 +70,7 @@ def readings(cells: list[str]) -> set[tuple[Fraction, ...]]:
     return interpretations
 
 
-def _read(cell: str, decimal: str, thousands: str) -> Fraction | None:
+def _read(cell, decimal, thousands):
     """Return the number that a cell is with these marks, or None."""
     point = re.escape(decimal)
     number = rf"\d+(?:{point}\d*)?|{point}\d+"
@@ -84,7 +82,7 @@ def _read(cell: str, decimal: str, thousands: str) -> Fraction | None:
     return Fraction(digits.replace(decimal, ".").rstrip("."))
 
 
-def table_of(separator: str, **columns: list[str]) -> Table:
+def table_of(separator, **columns):
     """Read a table of 60 records with a column of text and the given ones, cells repeated and quoted."""
     lines = [separator.join(["x", *(f'"{cells[i % len(cells)]}"' for cells in columns.values())]) for i in range(60)]
     table = read_table(csv_bytes(separator.join(["key", *columns]), lines), "a.csv")
@@ -187,7 +185,7 @@ def test_any_frame_in_any_dialect_reads_back(dialect, data):
         _check(table, name, cells, dialect)
 
 
-def _check(table: Table, name: str, cells: list[object], dialect: Dialect) -> None:
+def _check(table, name, cells, dialect):
     """The column is as it was written; or it can be read in several ways, and a note names it."""
     column = table.frame[name][: len(cells)].astype(object)
     assert column.isna().tolist() == [cell is None for cell in cells]
@@ -206,7 +204,7 @@ def _check(table: Table, name: str, cells: list[object], dialect: Dialect) -> No
         assert [Fraction(repr(cell)) for cell in read] == [Fraction(repr(float(way))) for way in next(iter(ways))]
 
 
-def _settled(dialect: Dialect, texts: list[str]) -> bool:
+def _settled(dialect, texts):
     """Where commas separate the cells, a point is a decimal point without a word, if no column says otherwise."""
     return dialect.separator == "," and not any("," in text for text in texts)
 

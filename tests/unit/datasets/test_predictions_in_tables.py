@@ -1,7 +1,5 @@
 """Predictions, scores and sets that come with a table: how they are read, what is refused, whom they put where."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.datasets import Roles, suggest_roles
+from core.datasets import suggest_roles
 from core.datasets.splits import SETS, split
 from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
@@ -19,14 +17,14 @@ from tests.unit.datasets.small_tables import N, built, table_of
 PREDICTED = np.arange(N) % 5 < 2
 
 
-def refused(roles: Roles, **columns: object) -> str:
+def refused(roles, **columns):
     with pytest.raises(InputError) as caught:
         built(roles, **columns)
     assert_one_sentence(str(caught.value))
     return str(caught.value)
 
 
-def of(column: str, role: str = "prediction", **more: object) -> Roles:
+def of(column, role="prediction", **more):
     return replace(GOOD_ROLES, **{role: column}, **more)
 
 
@@ -74,7 +72,7 @@ def test_records_without_an_answer_stay_and_are_counted():
     data = built(of("p", score="s"), p=p, s=scores, hired=label)
     remaining = np.setdiff1d(np.arange(N), [100])
     assert data.n == N - 1
-    assert data.answered is not None and remaining[~data.answered].tolist() == [3, 4]
+    assert remaining[~data.answered].tolist() == [3, 4]
     assert np.array_equal(data.predictions[data.answered], PREDICTED[np.setdiff1d(remaining, [3, 4])])
     assert data.notes[0] == "1 record without hired or sex is left out."
     assert any("gives 2 of 119 people no answer" in note for note in data.notes)

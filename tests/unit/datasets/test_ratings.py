@@ -1,9 +1,5 @@
 """Ratings: the published files, uploads, what is refused and with which words, and the invented ones."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -24,7 +20,7 @@ TABLE = "person;item;rating;attribute\n" + "".join(
 )
 
 
-def written(folder: Path, **changed: bytes) -> Path:
+def written(folder, **changed):
     """Write the four files, some of them changed."""
     for name, content in (FILES | {f"{key}.txt": value for key, value in changed.items()}).items():
         (folder / name).write_bytes(content)

@@ -1,10 +1,8 @@
 """Places for ledgers: a file, and a fresh database on the PostgreSQL the environment names."""
 
-from __future__ import annotations
-
 import pytest
 
-from core.desk import Ledger, open_ledger
+from core.desk import open_ledger
 from tests import ledger_work
 from tests.workers import database as database
 
@@ -16,7 +14,7 @@ def repeatable(monkeypatch):
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def location(request, tmp_path) -> str:
+def location(request, tmp_path):
     """Where a ledger can be made."""
     if request.param == "sqlite":
         return str(tmp_path / "ledger.sqlite")
@@ -25,7 +23,7 @@ def location(request, tmp_path) -> str:
 
 
 @pytest.fixture
-def ledger(location) -> Ledger:
+def ledger(location):
     """A ledger with the test set registered, and noise that is the same in every run."""
     new_ledger = open_ledger(location, create=True, randbelow=ledger_work.seeded(1))
     ledger_work.register(new_ledger)

@@ -1,27 +1,23 @@
 """Damaged files and exports are refused and stay as they are; processes that are killed leave nothing half done."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import signal
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from core.base.errors import FairLeakError, InputError
-from core.desk import Ledger, LedgerStatus, open_ledger, verify_export
-from core.desk.books import ExportVerification
+from core.desk import open_ledger, verify_export
 from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, export_of, people, question, register, work
 from tests.workers import Worker
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory) -> Path:
+def sound(tmp_path_factory):
     """A ledger file with some answers in it, and nothing beside it."""
     path = tmp_path_factory.mktemp("sound") / "ledger"
     ledger = open_ledger(path, create=True)
@@ -34,7 +30,7 @@ def sound(tmp_path_factory) -> Path:
     return path
 
 
-def refused(path: Path, message: str) -> None:
+def refused(path, message):
     """Check that a file is refused, with and without leave to make one, and stays as it is."""
     before = {file: file.read_bytes() for file in path.parent.iterdir()}
     for create in (False, True):
@@ -72,7 +68,7 @@ def test_truncated_files_are_refused(sound, tmp_path):
     refused(path, "is damaged and was left as it is")
 
 
-def altered(path: Path, statement: str) -> None:
+def altered(path, statement):
     """Change a ledger as somebody with a SQLite shell could."""
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
@@ -153,7 +149,7 @@ def test_a_database_refuses_to_overspend(database):
         connection.execute("UPDATE fairleak_accounts SET spent = budget + 1")
 
 
-def checked(ledger: Ledger) -> LedgerStatus:
+def checked(ledger):
     """Return the status of a ledger whose export holds and adds up."""
     verification, status = verify_export(ledger.record()[0]), ledger.status(NAME)
     assert verification.ok, verification.reason
@@ -186,7 +182,7 @@ def test_a_question_killed_at_any_step_is_charged_or_unasked(step, ledger, locat
 
 
 @pytest.fixture(scope="module")
-def lines(tmp_path_factory) -> list[str]:
+def lines(tmp_path_factory):
     """An export: opened, registered, charged, free, equal opportunity, charged."""
     folder = tmp_path_factory.mktemp("export")
     ledger = open_ledger(folder / "ledger", create=True)
@@ -202,13 +198,13 @@ def lines(tmp_path_factory) -> list[str]:
     return (folder / "export").read_text(encoding="utf-8").splitlines()
 
 
-def verified(lines: list[str], tmp_path: Path, **more: Any) -> ExportVerification:
+def verified(lines, tmp_path, **more):
     path = tmp_path / "changed"
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return verify_export(path, **more)
 
 
-def rechained(lines: list[str], number: int, **changes: Any) -> list[str]:
+def rechained(lines, number, **changes):
     """Change one entry and write all hashes anew, as a forger would."""
     bodies = [json.loads(line)["entry"] for line in lines[1:]]
     bodies[number - 1] |= changes

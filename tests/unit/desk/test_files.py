@@ -1,7 +1,5 @@
 """Test sets and predictions from tables, matched by the normal form of identifiers, or refused with one sentence."""
 
-from __future__ import annotations
-
 import unicodedata
 from functools import partial
 
@@ -10,16 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.datasets import Roles
-from core.desk import (
-    TestSet,
-    desk_roles,
-    example_ledger,
-    input_facts,
-    people_table,
-    predictions_of,
-    suggested_roles,
-)
+from core.desk import TestSet, desk_roles, example_ledger, input_facts, people_table, predictions_of, suggested_roles
 from core.desk import test_set_of as read_test_set
 from core.desk.noise import amount_text, epsilon_amount, epsilon_of, millionths
 from core.desk.registration import normal_form, same_text
@@ -29,11 +18,11 @@ PEOPLE = "id,sex,ok,town\nb,F,yes,x\na,M,no,y\nc,M,yes,z\n"
 ROLES = desk_roles("sex", group=("M",), label="ok", positive="yes")
 
 
-def people(text: str = PEOPLE, roles: Roles = ROLES) -> TestSet:
+def people(text=PEOPLE, roles=ROLES):
     return read_test_set(people_table(text.encode(), "people.csv"), roles)
 
 
-def scores(text: str, **more: str) -> list[float]:
+def scores(text, **more):
     return predictions_of(people_table(text.encode(), "model.csv"), people(), **more).tolist()
 
 
@@ -209,7 +198,7 @@ def test_form_of_a_form_is_itself(text):
 NAMES = st.text(st.sampled_from("abzABZéÉ019 -'"), min_size=1, max_size=8).filter(lambda name: name.strip() != "")
 
 
-def respelled(text: str, choices: list[int]) -> str:
+def respelled(text, choices):
     """Another spelling with the same normal form: another case, an invisible character, full width, decomposed."""
     ways = (str, str.swapcase, "{}\N{ZERO WIDTH SPACE}".format, partial(unicodedata.normalize, "NFD"))
     letters = [ways[choices[position % len(choices)]](letter) for position, letter in enumerate(text)]

@@ -1,10 +1,7 @@
 """The desk: what is charged, free, refused and told, on both databases; and who has a budget already."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.errors import FairLeakError, InputError
-from core.desk import (
-    Ledger,
-    LedgerAnswer,
-    TestSet,
-    desk_roles,
-    open_ledger,
-    verify_export,
-)
+from core.desk import TestSet, desk_roles, open_ledger, verify_export
 from core.desk.findings import price, prices, suggested_price
 from core.desk.ledger import MOST_WRONG_FILES
 from core.desk.noise import millionths
@@ -30,17 +20,17 @@ from tests.ledger_work import ATTRIBUTE, NAME, people, question
 H, G = question(1), question(2)
 
 
-def ask(ledger: Ledger, scores: object, epsilon: object = 0.3, **more: object) -> LedgerAnswer:
+def ask(ledger, scores, epsilon=0.3, **more):
     return ledger.ask(NAME, people(), scores, epsilon=epsilon, asker="team A", **more)
 
 
-def changed(**changes: Any) -> TestSet:
+def changed(**changes):
     """The registered test set, but for something."""
     original = people()
     return TestSet(**{"ids": original.ids, "attribute": original.attribute, "labels": original.labels} | changes)
 
 
-def fresh(folder: Path, test_set: TestSet | None = None, budget: float = 1, **more: object) -> Ledger:
+def fresh(folder, test_set=None, budget=1, **more):
     ledger = open_ledger(folder / "ledger", create=True)
     ledger.register(NAME, test_set or people(), budget=budget, roles=ATTRIBUTE, **more)
     return ledger

@@ -1,7 +1,5 @@
 """The noise: its law, its bounds, and by brute force what everything a ledger released can say about one person."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import secrets
@@ -21,7 +19,7 @@ OPENED_WITH = open_ledger.__kwdefaults__["randbelow"]
 """Before any test replaces it."""
 
 
-def law(x: int, numerator: int, denominator: int) -> float:
+def law(x, numerator, denominator):
     p = math.exp(-denominator / numerator)
     return (1 - p) / (1 + p) * p ** abs(x)
 

@@ -1,7 +1,5 @@
 """Examples, their lesson and sheets to print; numbers by hand, brute force, plain formulas, other libraries."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
@@ -10,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.learn.examples import EXAMPLES, Example, Step, example, lesson, sheet
+from core.learn.examples import EXAMPLES, example, lesson, sheet
 from core.learn.examples.example import Answer
 from tests.html_reader import Reader
 
 
-def step(case: Example, i: int) -> Step:
+def step(case, i):
     """Return a step as it is numbered on the page."""
     return case.steps[i - 1]
 
 
-def cells(part: Step | Example, column: str) -> list[str]:
+def cells(part, column):
     """Return a column of a table as text."""
     return [str(row[part.table.columns.index(column)]) for row in part.table.rows]
 
@@ -114,7 +112,7 @@ def test_everything_on_a_sheet_is_escaped(solution):
 
 
 @pytest.fixture
-def card() -> tuple[Example, np.ndarray, np.ndarray]:
+def card():
     """The example of a card, whom its two models accept, and the sexes of 12 people with 5 women among them."""
     case = example("card")
     accepted = np.array([[word == "accepted" for word in cells(case, f"Model {model}")] for model in "AB"])

@@ -1,13 +1,10 @@
 """Measured points, here, in workers and on a Dask scheduler: the same, each measured once."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,10 +14,8 @@ from unittest.mock import Mock, call
 import pytest
 
 from core.base.errors import Cancelled, InputError
-from core.datasets import AuditDataset
 from core.experiments import engine
 from core.experiments.engine import FileStore, MemoryStore, measured_points
-from core.studies.subject import AuditConfig
 from tests.browser.driver import free_port
 from tests.experiment_work import BASE, MeasuredModel, Surroundings, begun, logged, measure, people, surroundings
 from tests.patience import PATIENT, wait_until
@@ -35,12 +30,12 @@ models = partial(measured_points, measure=measure, result=MeasuredModel)
 places = partial(measured_points, measure=surroundings, result=Surroundings)
 
 
-def by_config(points: Iterable[MeasuredModel]) -> dict[AuditConfig, MeasuredModel]:
+def by_config(points):
     return {point.config: point for point in points}
 
 
 @pytest.fixture(scope="module")
-def local_points() -> dict[AuditConfig, MeasuredModel]:
+def local_points():
     return by_config(models(CONFIGS, people()))
 
 
@@ -88,18 +83,23 @@ def test_a_report_can_stop_the_experiment_and_nothing_finished_is_lost(tmp_path)
     assert len(list(places(CONFIGS, people(), store=store))) == 4
 
 
-def never(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
+def never(config, dataset):
     raise AssertionError("measured again")
 
 
-def refused(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
+def refused(config, dataset):
     raise InputError("No such thing.")
+
+
+def refuses(message, **options):
+    """Check that nothing is measured, and that one sentence says why."""
+    with pytest.raises(InputError, match=message):
+        list(models(CONFIGS, people(), **options))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_configuration_that_cannot_be_measured_says_why(n_jobs):
-    with pytest.raises(InputError, match="No such thing"):
-        list(models(CONFIGS, people(), n_jobs=n_jobs, measure=refused))
+    refuses("No such thing", n_jobs=n_jobs, measure=refused)
 
 
 def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path):
@@ -116,7 +116,7 @@ TWO_CONFIGS = [replace(BASE, tolerance=0.05), replace(BASE, method="unmitigated"
 
 
 @contextmanager
-def running(log: Path, *arguments: str) -> Iterator[None]:
+def running(log, *arguments):
     """Run one of the documented commands from the repository's root."""
     command = [sys.executable, "-m", "dask", *arguments]
     with open(log, "wb") as out, subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out) as process:
@@ -130,14 +130,14 @@ def running(log: Path, *arguments: str) -> Iterator[None]:
                 process.kill()
 
 
-def is_open(port: int) -> bool:
+def is_open(port):
     """Return whether something on this machine answers on a port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")
-def scheduler(tmp_path_factory) -> Iterator[str]:
+def scheduler(tmp_path_factory):
     """A scheduler without any worker."""
     pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
     log, port = tmp_path_factory.mktemp("scheduler") / "log", free_port()
@@ -147,7 +147,7 @@ def scheduler(tmp_path_factory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def address(scheduler, tmp_path_factory) -> Iterator[str]:
+def address(scheduler, tmp_path_factory):
     """The same scheduler once it has a worker."""
     folder = tmp_path_factory.mktemp("worker")
     settings = ["--nthreads", "1", "--nworkers", "1", "--host", "127.0.0.1", "--no-dashboard"]
@@ -161,8 +161,7 @@ def address(scheduler, tmp_path_factory) -> Iterator[str]:
 
 def test_a_scheduler_without_workers_is_one_sentence(scheduler, monkeypatch):
     monkeypatch.setattr(engine, "_PATIENCE", 1)
-    with pytest.raises(InputError, match="must have at least one worker, it has none"):
-        list(models(TWO_CONFIGS, people(), scheduler=scheduler))
+    refuses("must have at least one worker, it has none", scheduler=scheduler)
 
 
 @pytest.mark.long
@@ -175,19 +174,16 @@ def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address,
 
 def test_workers_of_other_versions_are_refused(address, monkeypatch):
     monkeypatch.setattr(engine, "environment", lambda: ("fairleak 99.0",))
-    with pytest.raises(InputError, match=r"must have the versions of this machine \(fairleak 99\.0\), one has"):
-        list(models(TWO_CONFIGS, people(), scheduler=address))
+    refuses(r"must have the versions of this machine \(fairleak 99\.0\), one has", scheduler=address)
 
 
 @pytest.mark.parametrize("wrong", ["", "carrier-pigeon://127.0.0.1:80"])
 def test_an_address_that_is_none_is_one_sentence(wrong, monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
     monkeypatch.setattr(engine, "_PATIENCE", 1)
-    with pytest.raises(InputError, match="must be the address of a running Dask scheduler"):
-        list(models(TWO_CONFIGS, people(), scheduler=wrong))
+    refuses("must be the address of a running Dask scheduler", scheduler=wrong)
 
 
 def test_without_dask_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install -r requirements-dask\.txt"):
-        list(models(TWO_CONFIGS, people(), scheduler="tcp://127.0.0.1:8786"))
+    refuses(r"pip install -r requirements-dask\.txt", scheduler="tcp://127.0.0.1:8786")

@@ -1,7 +1,5 @@
 """An experiment that is killed again and again ends with each row once, and equal to one that nobody disturbed."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -10,7 +8,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,13 +19,13 @@ ROOT = Path(__file__).resolve().parents[3]
 KILLS = 12
 
 
-def started(store: Path, out: Path) -> subprocess.Popen[bytes]:
+def started(store, out):
     """Start the program in a session of its own, which its workers share."""
     command = [sys.executable, "-m", "tests.plan_work", str(store), str(out)]
     return subprocess.Popen(command, cwd=ROOT, start_new_session=True)
 
 
-def session(leader: int) -> list[int]:
+def session(leader):
     """Return the living processes of a session."""
     processes = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -41,12 +38,12 @@ def session(leader: int) -> list[int]:
     return processes
 
 
-def count(store: Path) -> int:
+def count(store):
     """Return how many plans are finished."""
     return len(FileStore(store)) if store.exists() else 0
 
 
-def key(row: dict[str, Any]) -> tuple[str, int, str, str]:
+def key(row):
     """Return what a row is of."""
     return dict(row["values"])["model.method"], row["seed"], row["study"], row["measurement"]["check"]
 

@@ -1,22 +1,38 @@
 """Means and intervals over seeds against pandas and scipy, and what stands in tables about models that disclose."""
 
-from __future__ import annotations
-
+import heapq
+import io
 import itertools
+import math
+import re
+import sqlite3
 import zlib
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing import get_context
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from core.experiments.attacked_models import (
-    MEASURES,
-    before_disclosure,
-)
+from core.auditing import AuditPlan
+from core.base.errors import InputError
+from core.base.serialize import fingerprint
+from core.cli import Console
+from core.cli.arguments import _progress
+from core.experiments import engine
+from core.experiments import engine as engine_module
+from core.experiments.attacked_models import MEASURES, before_disclosure
+from core.experiments.engine import FileStore, TimeLeft, interleaved, point_key
 from core.experiments.experiment import SEED, ExperimentRow, grid_finding, summarise, summary_frame
 from core.stats.estimates import Estimate, certain, proportion
+from core.store.history import History
 from core.studies.study import Measurement, not_run
+from core.studies.subject import AuditConfig
+from tests.experiment_work import BASE, MeasuredModel, measure, people
+from tests.patience import PATIENT
 
 SEEDS = (0, 1, 2)
 SETTINGS = [
@@ -29,11 +45,11 @@ CORRECTED = ("attack_after", "attack_gain", "attack_balanced_after")
 FACTS = ("unfairness_train", "difference_train")
 
 
-def at(value: float) -> Estimate:
+def at(value):
     return Estimate(value=value, low=value - 0.05, high=value + 0.03, n=100)
 
 
-def invented(setting: dict[str, object], seed: int) -> list[ExperimentRow]:
+def invented(setting, seed):
     """Return rows with numbers of their own; at seed 1 and tolerance 0 no correction is possible."""
     rng = np.random.default_rng(zlib.crc32(repr((setting, seed)).encode()))
     rows = []
@@ -52,7 +68,7 @@ def invented(setting: dict[str, object], seed: int) -> list[ExperimentRow]:
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[ExperimentRow]:
+def rows():
     many = [row for setting in SETTINGS for seed in SEEDS for row in invented(setting, seed)]
     np.random.default_rng(0).shuffle(many)
     return many
@@ -106,3 +122,224 @@ def test_grid_finding_names_the_settings_of_the_smallest_and_the_largest_number(
     assert smallest.startswith("Smallest: 62%") and smallest.endswith("tolerance 0.05.")
     assert largest.startswith("81%") and largest.endswith("tolerance 0.1.")
     assert "Settings measured: 4" in finding.evidence
+
+
+COSTS = {
+    "exponentiated_gradient": 20.0,
+    "private_fair": 6.0,
+    "threshold_optimizer": 3.0,
+    "dp_id3": 1.0,
+    "unmitigated": 0.5,
+}
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that shows the time it is set to."""
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(engine, "time", clock)
+    return clock
+
+
+def grids():
+    """Yield grids of at least sixty models in every order of their keys."""
+    for n_methods, n_tolerances, n_seeds in itertools.product((2, 3, 5), (4, 9, 18), (2, 5)):
+        axes = {
+            "method": tuple(COSTS)[-n_methods:] if n_methods == 3 else tuple(COSTS)[:n_methods],
+            "tolerance": tuple(k / 100 for k in range(n_tolerances)),
+            "seed": tuple(range(n_seeds)),
+        }
+        for keys in itertools.permutations(axes) if n_methods * n_tolerances * n_seeds >= 60 else ():
+            values = itertools.product(*(axes[key] for key in keys))
+            yield [replace(AuditConfig(), **dict(zip(keys, combination, strict=True))) for combination in values]
+
+
+def cost(config):
+    """Return what a model takes: a strict tolerance twice as long as a lax one."""
+    return COSTS[config.method] * (2.0 - config.tolerance / 0.17)
+
+
+def ends_of(costs, *, workers, start):
+    """Return when jobs end that workers take one after the other, once they have started."""
+    free, ends = [start] * workers, []
+    for seconds in costs:
+        end = heapq.heappop(free) + seconds
+        heapq.heappush(free, end)
+        ends.append(end)
+    return sorted(ends)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_after_a_fifth_the_estimate_is_right_within_a_half(workers, clock):
+    ratios = []
+    for grid in grids():
+        clock.now, left = 0.0, TimeLeft()
+        ends = ends_of([cost(config) for _, config in interleaved(list(enumerate(grid)))], workers=workers, start=8.0)
+        fifth = math.ceil(len(ends) / 5)
+        for end in ends[:fifth]:
+            clock.now = end
+            left.add()
+        ratios.append((left.seconds(len(ends) - fifth) or 0.0) / (ends[-1] - clock.now))
+    assert len(ratios) > 60 and min(ratios) > 1 / 1.5 and max(ratios) < 1.5
+
+
+def test_jobs_of_one_model_stay_together_and_none_is_lost():
+    configs = [AuditConfig(method=method, seed=seed) for method in COSTS for seed in range(4)]
+    jobs = list(enumerate(AuditPlan(config=config) for config in configs for _ in range(3)))
+    order = interleaved(jobs)
+    assert sorted(order, key=lambda job: job[0]) == jobs
+    runs = [config for config, _ in itertools.groupby(plan.config for _, plan in order)]
+    assert sorted(map(repr, runs)) == sorted(map(repr, configs))
+    assert {config.method for config in runs[:5]} == set(COSTS)
+
+
+def test_stored_points_tell_no_pace(clock):
+    out = io.StringIO()
+    report = _progress(Console(out, out), "plans")
+    for done, now in ((0, 0.0), (40, 1.0), (41, 11.0), (42, 21.0), (60, 21.1), (60, 21.2), (61, 31.0), (70, 31.0)):
+        clock.now = now
+        report(done, 70)
+    left = ["", "", *[", about 5 min left"] * 2, *[", about 2 min left"] * 3, ""]
+    counts = (0, 40, 41, 42, 60, 60, 61, 70)
+    assert out.getvalue().splitlines() == [f"{n} of 70 plans{text}" for n, text in zip(counts, left, strict=True)]
+
+
+KEY = fingerprint("some key")
+
+
+@pytest.fixture(scope="module")
+def point():
+    return measure(BASE, people())
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store with nothing in it."""
+    return FileStore(tmp_path / "store")
+
+
+def key_of(config):
+    return point_key(config, people(), MeasuredModel)
+
+
+def altered(path, statement, *values):
+    """Change the file of a store behind its back."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement, values)
+
+
+def test_points_come_back_equal_infinities_and_nan_too(tmp_path, point):
+    path = tmp_path / "folder" / "store"
+    unbounded = replace(point, bounds=(math.nan, math.inf, -math.inf))
+    FileStore(path).save(KEY, unbounded)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(path.parent.iterdir()) == [path]
+    back = FileStore(path).load(KEY, MeasuredModel)
+    assert back == unbounded and back.seconds == point.seconds
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "body = NULL",
+        "body = 7",
+        "body = substr(body, 1, length(body) - 1)",
+        "body = CAST(replace(CAST(body AS TEXT), 'sample', 'simple') AS BLOB)",
+        "checksum = NULL",
+        "checksum = X'00'",
+    ],
+)
+def test_a_damaged_record_is_ignored_and_noted(change, store, point):
+    store.save(KEY, point)
+    altered(store.path, f"UPDATE points SET {change}")
+    assert store.load(KEY, MeasuredModel) is None
+    assert store.notes == [f"The record {KEY[:12]} is ignored and measured again: it is damaged."]
+    store.save(KEY, point)
+    assert store.load(KEY, MeasuredModel) == point
+
+
+@pytest.mark.long
+def test_no_damage_to_the_file_gives_a_wrong_point_or_a_traceback(tmp_path, point):
+    path, keys = tmp_path / "store", [fingerprint(k) for k in range(20)]
+    for key in keys:
+        FileStore(path).save(key, point)
+    sound, rng, refused = path.read_bytes(), np.random.default_rng(0), 0
+    for _ in range(40):
+        content = bytearray(sound)
+        start, length = int(rng.integers(len(sound))), int(rng.choice([1, 16, 4096]))
+        content[start : start + length] = rng.bytes(length)
+        path.write_bytes(content[: len(sound)] if length < 4096 else content[:start])
+        try:
+            store = FileStore(path)
+            assert {store.load(key, MeasuredModel) for key in keys} <= {point, None}
+            store.save(KEY, point)
+            assert store.load(KEY, MeasuredModel) == point
+        except InputError as error:
+            assert re.fullmatch(r"The store '.*' (is|must|cannot) [^\n]+\.", str(error)), error
+            refused += 1
+    assert 0 < refused < 40
+
+
+def test_another_version_has_separate_records_and_they_go_after_a_month(store, point, monkeypatch):
+    store.save(key_of(BASE), point)
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_module, "__version__", "99.0")
+        engine_module.environment.cache_clear()
+        foreign = FileStore(store.path)
+        assert foreign.load(key_of(BASE), MeasuredModel) is None and len(foreign) == 0
+        foreign.save(fingerprint("other"), point)
+    engine_module.environment.cache_clear()
+    altered(store.path, "UPDATE points SET saved = saved - ?", 29.9 * 86_400)
+    assert FileStore(store.path).notes[0].startswith("Records of other versions are ignored: 1;")
+    altered(store.path, "UPDATE points SET saved = saved - ?", 0.2 * 86_400)
+    later = FileStore(store.path)
+    assert not later.notes and later.load(key_of(BASE), MeasuredModel) == point  # its own are kept, however old
+
+
+@pytest.mark.parametrize("content", [b"damaged", bytes(10_000), None], ids=["short", "zeros", "database"])
+def test_another_file_is_refused_and_left_as_it_is(content, tmp_path):
+    path = tmp_path / "notes.txt"
+    if content is None:
+        History.open(path)
+        content = path.read_bytes()
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"notes.txt' is no store of experiments and was left as it is\.$"):
+        FileStore(path)
+    assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_store_whose_maker_was_killed_is_made_again(tmp_path, point):
+    path = tmp_path / "store"
+    altered(path, "PRAGMA auto_vacuum = FULL")  # its first step
+    assert path.stat().st_size > 0
+    store = FileStore(path)
+    store.save(KEY, point)
+    assert FileStore(path).load(KEY, MeasuredModel) == point
+
+
+def test_a_busy_file_is_waited_for_a_while(store, point, monkeypatch):
+    monkeypatch.setattr("core.experiments.engine.BUSY_SECONDS", 0.2)
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as busy:
+        busy.execute("BEGIN EXCLUSIVE")
+        for refused in (lambda: store.save(KEY, point), lambda: store.load(KEY, MeasuredModel)):
+            with pytest.raises(InputError, match=r"was busy for 0\.2 seconds; start again\.$"):
+                refused()
+    store.save(KEY, point)
+    assert store.load(KEY, MeasuredModel) == point
+
+
+def save_some(path, first, point):
+    for k in range(first, first + 25):
+        FileStore(path).save(fingerprint(k), point)
+
+
+def test_several_processes_write_at_once(tmp_path, point):
+    path = tmp_path / "store"
+    writers = [get_context("fork").Process(target=save_some, args=(path, 25 * k, point)) for k in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(PATIENT)
+    assert [writer.exitcode for writer in writers] == [0] * 4
+    store = FileStore(path)
+    assert [store.load(fingerprint(k), MeasuredModel) for k in range(100)] == [point] * 100

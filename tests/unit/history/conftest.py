@@ -1,7 +1,5 @@
 """Places for histories: a file, and a fresh database on the PostgreSQL the environment names."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.store.history import History
@@ -9,7 +7,7 @@ from tests.workers import database as database
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def location(request, tmp_path) -> str:
+def location(request, tmp_path):
     """Where a history can be made."""
     if request.param == "sqlite":
         return str(tmp_path / "history.sqlite")
@@ -18,12 +16,12 @@ def location(request, tmp_path) -> str:
 
 
 @pytest.fixture
-def stored(location) -> History:
+def stored(location):
     """An empty history in a file, and in a database."""
     return History.open(location)
 
 
 @pytest.fixture
-def history(tmp_path) -> History:
+def history(tmp_path):
     """An empty history in a file."""
     return History.open(tmp_path / "history.sqlite")

@@ -1,41 +1,50 @@
-"""What is kept comes back as it was, once; signatures follow their rules; deleting leaves a record."""
+"""What is kept comes back as it was, once, even after a kill; signatures follow rules; deleting leaves a record."""
 
-from __future__ import annotations
-
+import signal
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 
 import pytest
 
 from core.auditing import RegisterPlan
-from core.auditing.policy import default_policy
-from core.base.errors import InputError
+from core.auditing.policy import Status, bullet, default_policy
+from core.base.errors import FairLeakError, InputError
 from core.report import to_json
 from core.report.report import Times
 from core.store.chain import TIME
-from core.store.events import BAN, DecisionState, Entry
+from core.store.events import BAN, DecisionState
 from core.store.history import History
-from tests.history_work import MODEL, VERSION, WHO, report
+from core.store.register import (
+    MOST_CHECKS,
+    MOST_VERSIONS,
+    draw_check,
+    register_finding,
+    review_text,
+    version_audits,
+    version_rows,
+    visible_checks,
+)
+from core.studies.subject import OutputsPlan
+from tests.history_work import MODEL, STEPS, VERSION, WHO, report, work
+from tests.unit.charts.checks import check, dots
 from tests.unit.datasets.bad_tables import assert_one_sentence
+from tests.workers import Worker
 
 
-def keep(
-    history: History,
-    data: str = "data",
-    *,
-    model: str = MODEL,
-    version: str = VERSION,
-    policy: str = "3",
-    releasable: bool = False,
-):
-    document = report(data, policy=policy, releasable=releasable)
+def keep(history, data="data", *, model=MODEL, version=VERSION, document=None, **more):
+    document = document or report(data, **more)
     return history.keep(document, model=model, version=version, who=WHO)
 
 
-def sign(history: History, entry: Entry, decision: str, name: str = "A. Officer", reason: str = "", **more: str):
+def planned(document, **changes):
+    """Return the report of an audit whose plan says something else."""
+    document = replace(document, plan=replace(document.plan, **changes))
+    return replace(document, fingerprint=document.content_fingerprint)
+
+
+def sign(history, entry, decision, name="A. Officer", reason="", **more):
     return history.sign(entry, decision=decision, name=name, role="data protection officer", reason=reason, **more)
 
 
@@ -169,15 +178,10 @@ def test_an_audit_that_fails_after_a_release_contradicts_it(history):
     assert history.model(MODEL).contradicted("2026-11-29") == ()
 
 
-def planned(document, **register: str):
-    """Return the report of a plan that names its model."""
-    document = replace(document, plan=replace(document.plan, register=RegisterPlan(**register)))
-    return replace(document, fingerprint=document.content_fingerprint)
-
-
 def test_what_the_plan_says_registers_the_model_and_binds_the_audit(stored):
     stated = {"model": "Vendor default", "version": "2.1", "owner": "Retail risk"}
-    document = planned(report(), **stated, purpose="Whom to call", review="2031-05-01")
+    registration = RegisterPlan(**stated, purpose="Whom to call", review="2031-05-01")
+    document = planned(report(), register=registration)
     entry = stored.keep(document, who=WHO)
     model = stored.model("VENDOR  default")
     assert entry.title == "Vendor default 2.1" and model.entries == (entry,) and model.next_review == "2031-05-01"
@@ -187,7 +191,8 @@ def test_what_the_plan_says_registers_the_model_and_binds_the_audit(stored):
             stored.keep(document, who=WHO, **typed)
     changed = stored.register("vendor default", purpose="Whom to call first", owner="Risk", who="B")
     assert (changed.name, changed.owner, changed.review, changed.entries) == ("Vendor default", "Risk", "", (entry,))
-    stored.keep(planned(report("next"), **stated | {"version": "2.2"}, review="2032-01-01"), who=WHO)
+    later = RegisterPlan(**stated | {"version": "2.2"}, review="2032-01-01")
+    stored.keep(planned(report("next"), register=later), who=WHO)
     model = stored.model("Vendor default")
     assert (model.owner, model.review, model.versions) == ("Risk", "2032-01-01", ("2.2", "2.1"))
 
@@ -271,14 +276,14 @@ def test_save_policy_keeps_each_version_for_good_and_once(stored, location):
 
 
 @pytest.fixture
-def history_file(tmp_path, history) -> Path:
+def history_file(tmp_path, history):
     """A history in a file, with a signed audit and another."""
     sign(history, keep(history), "do_not_release")
     keep(history, model="Cards")
     return tmp_path / "history.sqlite"
 
 
-def altered(path: Path, statement: str) -> None:
+def altered(path, statement):
     """Change a history as somebody with a SQLite shell could."""
     with sqlite3.connect(path) as connection:
         connection.execute(statement)
@@ -305,3 +310,126 @@ def test_a_changed_record_is_refused(history_file):
     with pytest.raises(InputError, match=r"The history .* is damaged and was left as it is: the hash of entry 4"):
         History.open(history_file)
     assert history_file.read_bytes() == before
+
+
+TODAY = "2030-01-01"
+OFFICER = {"name": "A. Officer", "role": "DPO"}
+
+
+@pytest.mark.parametrize(
+    ("day", "text"),
+    [
+        ("2029-12-31", "1 day overdue"),
+        (TODAY, "today"),
+        ("2030-01-02", "in 1 day"),
+        ("2030-01-13", "in 12 days"),
+        ("2030-07-01", "in 6 months"),
+        ("2034-01-01", "in 4 years"),
+    ],
+)
+def test_review_text_counts_from_today(day, text):
+    assert review_text(day, TODAY) == text
+
+
+def test_register_finding_counts_bans_and_due_reviews(history):
+    assert register_finding((), TODAY).point == "No model is registered yet."
+    for version in ("1.0", "2.0"):
+        history.sign(keep(history, version, version=version), decision=BAN, **OFFICER)
+    keep(history, "2.1", version="2.1")
+    for name, review in (("Cards", "2030-01-13"), ("Churn", "2029-12-30"), ("Later", "2031-01-01")):
+        history.register(name, purpose="p", owner="o", review=review, who=WHO)
+    finding = register_finding(history.models(), TODAY)
+    assert finding.point == "4 models: 2 versions banned, 2 reviews due, the first 2 days overdue."
+    assert finding.evidence.startswith("3 audits of 3 versions.")
+    assert "Loans: 2.0, 1.0 may not be used." in finding.so_what
+    assert "The ban on 1.0 stands although 2.1 exists" in finding.so_what
+    assert finding.to_do.startswith("Review Churn by 30 Dec 2029. Review Cards by 13 Jan 2030.")
+
+
+def test_register_finding_says_what_contradicts_a_release_first(history):
+    history.sign(keep(history, "a", releasable=True), decision="release", **OFFICER)
+    keep(history, "b")
+    finding = register_finding(history.models(), TODAY)
+    assert finding.so_what.startswith("Loans 1.0 is released, and its last audit says: fail.")
+
+
+def audits_of(history):
+    model = history.model("Loans")
+    return model, version_audits(model, history.document)
+
+
+def test_version_audits_are_the_last_of_each_version_and_release(history):
+    keep(history, "1.0")
+    again = keep(history, "again")
+    of_labels = planned(report("labels"), outputs=OutputsPlan(released="labels"))
+    scores, labels = keep(history, "2.0", version="2.0"), keep(history, version="2.0", document=of_labels)
+    _, audits = audits_of(history)
+    assert [audit.entry for audit in audits] == [again, scores, labels]
+    assert [audit.label for audit in audits] == ["1.0", "2.0, scores", "2.0, labels"]
+    history.delete(scores, who=WHO)
+    assert [audit.label for audit in audits_of(history)[1]] == ["1.0", "2.0"]
+    for number in range(3, 9):
+        keep(history, f"{number}.0", version=f"{number}.0")
+    assert [audit.label for audit in audits_of(history)[1]] == [f"{number}.0" for number in range(3, 9)]
+    assert len(audits_of(history)[1]) == MOST_VERSIONS
+
+
+def test_draw_check_puts_values_where_the_report_has_them(history):
+    keep(history, "1.0")
+    keep(history, "b", version="2.0", releasable=True)
+    _, audits = audits_of(history)
+    checks = visible_checks(audits)
+    assert len(checks) == MOST_CHECKS
+    symbols = {Status.PASS: "circle", Status.INCONCLUSIVE: "diamond", Status.FAIL: "x"}
+    for name in checks:
+        drawing = draw_check(name, audits)
+        markers = [(trace["x"], trace["y"], trace["marker"]["symbol"]) for trace in dots(check(drawing))]
+        expected = []
+        for at, audit in enumerate(audits):
+            row = audit.checks[name]
+            places = bullet(row)
+            if places:
+                symbol = "triangle-up" if places.value >= 1 else symbols[row.verdict]
+                expected.append(((at,), (2 * places.value,), symbol))
+            assert row.number in drawing.alt
+        assert markers == expected
+    limited = {name for audit in audits for name, row in audit.checks.items() if row.limit}
+    assert len(version_rows(audits)) == 2 * len(limited)
+
+
+def checked(location, *, once=True):
+    """Return number -> fingerprint of everything kept, each read whole; none is there twice."""
+    history = History.open(location, create=False)
+    entries = history.entries()
+    for entry in entries:
+        assert history.document(entry).fingerprint == entry.fingerprint
+    assert not once or len({entry.fingerprint for entry in entries}) == len(entries)
+    return {entry.id: entry.fingerprint for entry in entries}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_writer_killed_at_any_step_kept_all_or_nothing(step, stored, location):
+    worker = Worker(work, location, "keep", 1, step)
+    assert worker.collected_answers() == [] and worker.process.exitcode == -signal.SIGKILL
+    survivors = checked(location)
+    assert len(survivors) == (step == "committed")
+    entry = stored.keep(report("1 0"), model=MODEL, version=VERSION, who="the same once more")
+    assert checked(location) == {entry.id: entry.fingerprint}
+    assert set(survivors) <= {entry.id}
+
+
+@pytest.mark.parametrize("step", ["entry written", "head moved"])
+def test_a_history_killed_while_it_is_made_is_absent(step, location):
+    worker = Worker(work, location, "create", 0, step)
+    assert worker.collected_answers() == [] and worker.process.exitcode == -signal.SIGKILL
+    with pytest.raises(FairLeakError, match=r"There is no history at|is not there, or is not a history"):
+        History.open(location, create=False)
+    History.open(location)
+    assert checked(location) == {}
+
+
+def test_writers_of_the_same_audit_keep_it_once(stored, location):
+    running = [Worker(work, location, "same", k, "none") for k in range(4)]
+    answers = [answer for worker in running for answer in worker.collected_answers()]
+    assert len(answers) == 4 and len({answer["id"] for answer in answers}) == 1
+    assert list(checked(location).values()) == [answers[0]["fingerprint"]]

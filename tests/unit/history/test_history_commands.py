@@ -1,11 +1,8 @@
 """``fairleak history`` and ``fairleak audit --keep``: a line an audit, one sentence for what cannot be done."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -23,18 +20,16 @@ from tests.refusals import refused
 from tests.samples_report import judged_audit
 from tests.unit.release_audit.test_audit_command import PLAN
 
-Capture = pytest.CaptureFixture[str]
-
 
 @pytest.fixture(autouse=True)
-def location(tmp_path, monkeypatch) -> Path:
+def location(tmp_path, monkeypatch):
     """The history that FAIRLEAK_HISTORY names, which is not there yet."""
     path = tmp_path / "of the team" / "history.sqlite"
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(path))
     return path
 
 
-def history_output(capsys: Capture, *arguments: object) -> str:
+def history_output(capsys, *arguments):
     """Run a command of the history that does what it is asked, and return what it wrote."""
     capsys.readouterr()
     assert main(["history", *map(str, arguments)]) == 0
@@ -44,7 +39,7 @@ def history_output(capsys: Capture, *arguments: object) -> str:
 NAME = "Vendor default"
 
 
-def keep_output(capsys: Capture, path: Path, version: str = "1.0") -> str:
+def keep_output(capsys, path, version="1.0"):
     return history_output(capsys, "keep", path, "--model", NAME, "--version", version, "--who", "A. Auditor")
 
 
@@ -104,7 +99,7 @@ def test_what_cannot_be_done_is_one_sentence(capsys, tmp_path):
 
 
 @pytest.fixture
-def plan(tmp_path, monkeypatch) -> Path:
+def plan(tmp_path, monkeypatch):
     """A plan whose audit is done already."""
 
     def audited(plan, *rest, **options):

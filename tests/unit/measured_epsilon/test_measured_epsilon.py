@@ -1,7 +1,5 @@
 """The study of privacy budgets: its numbers, words, check and progress; planted violations are seen, nulls are not."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -27,23 +25,22 @@ from core.studies.measured_epsilon.audits import (
     two_table_bound,
 )
 from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilonSettings, demonstrable, exceeding
-from core.studies.subject import Subject
 from tests.unit.charts.checks import check
 
 
 @pytest.fixture(scope="module")
-def subject() -> Subject:
+def subject():
     return STUDY.plants[0].make(1, False)[0]
 
 
-def last(subject: Subject, settings: MeasuredEpsilonSettings):  # type: ignore[no-untyped-def]
+def last(subject, settings):
     *_, result = STUDY.run(subject, settings)
     return result
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("epsilon", [0.2, 4.0])
-def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject: Subject):
+def test_no_mechanism_is_measured_above_what_it_promises(epsilon, subject):
     settings = MeasuredEpsilonSettings(epsilon=epsilon, repeats=4_000)
     result = last(subject, settings)
     assert not exceeding(result)
@@ -56,7 +53,7 @@ def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject
 
 
 @pytest.mark.long
-def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject: Subject):
+def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject):
     settings = MeasuredEpsilonSettings(noise=0.5)
     result = last(subject, settings)
     above = {audit.mechanism for audit in exceeding(result)}
@@ -66,9 +63,7 @@ def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject: Sub
 
 
 @pytest.mark.parametrize(("epsilon", "able"), [(3.0, 6), (10.0, 0)])
-def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_called_within_it(
-    epsilon: float, able: int, subject: Subject
-):
+def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_called_within_it(epsilon, able, subject):
     few = MeasuredEpsilonSettings(canaries=50, repeats=1_000, noise=0.1, epsilon=epsilon)
     result = last(subject, few)
     check = STUDY.checks(result, few)["measured_epsilon"]
@@ -92,7 +87,7 @@ def test_charts_measure_with_the_confidence_of_the_settings():
     assert lengths == pytest.approx([math.log(chance / (1 - chance)) for chance in chances], abs=0.01)
 
 
-def printed(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
+def printed(canaries, guesses, correct, epsilon, delta):
     """Return the p-value as Steinke et al. print it (appendix D)."""
     q, i = 1 / (1 + math.exp(-epsilon)), np.arange(1, correct + 1)
     reached = binom.sf(correct - 1, guesses, q)
@@ -110,7 +105,7 @@ def test_the_printed_p_value_gives_the_printed_figure_and_can_be_exceeded():
 
 
 @pytest.mark.parametrize(("m", "r"), [(4, 4), (6, 6), (6, 3)])
-def test_randomised_response_attains_the_p_value(m: int, r: int):
+def test_randomised_response_attains_the_p_value(m, r):
     epsilon, law = 0.8, np.zeros(r + 1)
     keep = 1 / (1 + math.exp(-epsilon))
     for included in itertools.product((0, 1), repeat=m):
@@ -121,7 +116,7 @@ def test_randomised_response_attains_the_p_value(m: int, r: int):
         assert one_run_p_value(r, v, epsilon) == pytest.approx(law[v:].sum(), abs=1e-12)
 
 
-def best_guessing(v: int, epsilon: float, delta: float) -> float:
+def best_guessing(v, epsilon, delta):
     """Return how often the best (ε, δ)-private mechanism guesses v of three canaries, by linear programming.
 
     Bit i of a number says whether canary i is included, or guessed to be.
@@ -137,7 +132,7 @@ def best_guessing(v: int, epsilon: float, delta: float) -> float:
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.0, 0.1)])
-def test_no_private_mechanism_exceeds_the_p_value(epsilon: float, delta: float):
+def test_no_private_mechanism_exceeds_the_p_value(epsilon, delta):
     for v in range(1, 4):
         best, bound = best_guessing(v, epsilon, delta), one_run_p_value(3, v, epsilon, delta)
         assert best <= bound + 1e-9
@@ -148,7 +143,7 @@ def test_no_private_mechanism_exceeds_the_p_value(epsilon: float, delta: float):
 @pytest.mark.parametrize(
     ("r", "v", "delta", "confidence"), [(40, 33, 0.0, 0.95), (500, 400, 1e-6, 0.9999), (9, 9, 0.0, 0.95)]
 )
-def test_one_run_bound_is_where_the_p_value_crosses(r: int, v: int, delta: float, confidence: float):
+def test_one_run_bound_is_where_the_p_value_crosses(r, v, delta, confidence):
     bound = one_run_bound(r, v, delta=delta, confidence=confidence)
     assert bound > 0.8
     assert one_run_p_value(r, v, bound, delta) == pytest.approx(1 - confidence, abs=1e-6)
@@ -163,16 +158,16 @@ def test_two_table_bound_is_by_exact_limits():
 
 
 @pytest.mark.parametrize("bound", [one_run_bound(100, 50, confidence=0.95), two_table_bound(10, 0, 0, confidence=0.95)])
-def test_bounds_of_nothing_shown_are_0(bound: float):
+def test_bounds_of_nothing_shown_are_0(bound):
     assert bound == 0.0
 
 
-def answers(sampler, draws: int, seed: int, delta: float = 0.0):  # type: ignore[no-untyped-def]
+def answers(sampler, draws, seed, delta=0.0):
     return answer_draws(sampler, sampler, draws, seed=seed, name="t", delta=delta)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
-def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(epsilon: float):
+def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(epsilon):
     q = 1 / (1 + math.exp(-epsilon))
     for confidence in (0.8, 0.95, 0.9999):
         first = int(binom.isf(2 * (1 - confidence), 1_000, q))  # the fewest correct guesses that go above
@@ -191,7 +186,7 @@ def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(eps
         (lambda seed: tree_run(1.0, 300, seed=seed), 50, 0.4),
     ],
 )
-def test_bounds_of_every_mechanism_hold(run, runs: int, least: float):  # type: ignore[no-untyped-def]
+def test_bounds_of_every_mechanism_hold(run, runs, least):
     bounds = np.array([run(seed).bound(0.95) for seed in range(runs)])
     assert np.count_nonzero(bounds > 1.0) <= binom.isf(0.02, runs, 0.05)
     assert np.median(bounds) >= least

@@ -1,22 +1,19 @@
 """Small tables of made-up people, their splits, and what attacks say of them."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
 
-from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, roc
-from core.studies.membership.roc import Roc
+from core.studies.membership import REGISTRY, Evidence, roc
 from tests.zhang_protocol import member_split
 
 
-def half(n: int, *, seed: int = 0) -> MembershipSplit:
+def half(n, *, seed=0):
     """Return a split that knows 30 % and judges 50 %."""
     return member_split(n, seed=seed, known_share=0.3, judged_share=0.5)
 
 
-def remembered(split: MembershipSplit, n: int, *, seed: int = 0, share: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
+def remembered(split, n, *, seed=0, share=0.8):
     """Return answers and labels of a model that is sure of this share of its members, and of few others."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, n).astype(np.uint8)
@@ -25,12 +22,12 @@ def remembered(split: MembershipSplit, n: int, *, seed: int = 0, share: float = 
     return np.where(labels == 1, confidence, 1 - confidence), labels
 
 
-def guess(name: str, p: np.ndarray | None, labels: np.ndarray, split: MembershipSplit, **more) -> MemberGuess:
+def guess(name, p, labels, split, **more):
     """Return what an attack says of the judged, given the model's answers about everybody."""
     return REGISTRY[name].judge(Evidence(labels=labels, split=split, released=p, **more))
 
 
-def verdict_arrays(flagged: np.ndarray, people: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def verdict_arrays(flagged, people):
     """Return verdict, group and member of people with these counts."""
     cells = np.array([(1, 0, 0), (0, 0, 0), (1, 0, 1), (0, 0, 1), (1, 1, 0), (0, 1, 0), (1, 1, 1), (0, 1, 1)])
     many = np.stack([flagged, people - flagged], axis=-1).ravel()
@@ -38,12 +35,12 @@ def verdict_arrays(flagged: np.ndarray, people: np.ndarray) -> tuple[np.ndarray,
     return verdict, group, member
 
 
-def divisions(people: int, taken: int) -> list[np.ndarray]:
+def divisions(people, taken):
     """Return every choice of `taken` people, as masks."""
     return [np.isin(np.arange(people), chosen) for chosen in combinations(range(people), taken)]
 
 
-def curve(name: str, evidence: Evidence) -> Roc:
+def curve(name, evidence):
     """Return the ROC curve of an attack."""
     guessed = REGISTRY[name].judge(evidence)
     assert np.isfinite(guessed.score).all()

@@ -1,7 +1,5 @@
 """Attacks that ask one model, and the door for further ones: what they share, what each is, what is listed of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +10,7 @@ from hypothesis import strategies as st
 from core.adversaries.released_outputs import cross_fitted_interval
 from core.models.model_answers import QueryAccess
 from core.stats.estimates import Estimate
-from core.studies.membership import (
-    Evidence,
-    MembershipSplit,
-    attacks,
-    judging_everybody,
-    roc,
-    true_label_probability,
-)
+from core.studies.membership import Evidence, attacks, judging_everybody, roc, true_label_probability
 from core.studies.membership.attack import best_threshold
 from core.studies.membership.roc import advantage
 from tests.unit.membership.samples import guess, half, remembered
@@ -28,7 +19,7 @@ N = 400
 QUICK = ("loss", "confidence", "network")
 
 
-def area(guessed, split: MembershipSplit) -> Estimate:
+def area(guessed, split):
     return roc(guessed.score, split.judged_records[1]).auc
 
 
@@ -63,7 +54,7 @@ def test_the_threshold_is_the_best_of_all(people):
     if np.unique(member).size < 2:
         return
 
-    def balanced(threshold: float) -> float:
+    def balanced(threshold):
         called = score >= threshold
         return called[member == 1].mean() - called[member == 0].mean()
 
@@ -86,7 +77,7 @@ def test_loss_and_confidence_are_what_they_say():
 
 @pytest.mark.long
 @pytest.mark.parametrize("labels_alone", [False, True])
-def test_where_nothing_leaks_the_scores_of_both_halves_say_nothing(labels_alone: bool):
+def test_where_nothing_leaks_the_scores_of_both_halves_say_nothing(labels_alone):
     areas, rates, gains, split = [], [], [], judging_everybody(np.arange(1000), np.arange(1000, 2000))
     member = split.judged_records[1]
     for seed in range(40):
@@ -120,7 +111,7 @@ def test_cross_fitted_interval_is_wider_only_near_chance():
 
 def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
     assert attacks.REGISTRY.keys() == {path.stem for path in Path(attacks.__path__[0]).glob("*.py")} - {"__init__"}
-    progress: list[int] = []
+    progress = []
     split = half(N)
     evidence = Evidence(
         released=np.random.default_rng(0).random(N),

@@ -1,7 +1,5 @@
 """Newer attacks: chance where nothing leaks, a planted leak found, and a second formulation beside each."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import invgamma, norm, t
@@ -19,7 +17,7 @@ from tests.zhang_protocol import id3_target, member_people, member_split
 N = 1200
 
 
-def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypatch: pytest.MonkeyPatch):
+def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypatch):
     """Six shadows of three people, one of them in none: Bayes' rule summed over a grid."""
     kappa, alpha, beta = prior = (0.7, 2.5, 1.2)
     monkeypatch.setattr(bavaria, "fitted_prior", lambda *_: prior)
@@ -58,7 +56,7 @@ def test_four_shadows_tell_more_where_people_differ_in_how_much_trainings_move_t
     assert ours.auc.low > lira.auc.high and ours.tpr_at(0.01).low > lira.tpr_at(0.01).high
 
 
-def of_three_kinds(seed: int, remembered: float) -> Evidence:
+def of_three_kinds(seed, remembered):
     """Return people of three kinds, told by their record: φ lies about -2, 0, 2 with deviations of 0.2, 0.4, 0.6."""
     rng, n = np.random.default_rng(seed), 6000
     split, kind = member_split(n, seed=seed, known_share=0.5, judged_share=0.5), rng.integers(0, 3, n)
@@ -80,7 +78,7 @@ def test_a_memory_behind_the_record_is_found_without_shadows():
     assert area.value == pytest.approx(0.92, abs=0.025) and loss.high < 0.7
 
 
-def label_evidence(model: object, n: int, *, seed: int, noise: float, width: int = 4, trained=None) -> Evidence:
+def label_evidence(model, n, *, seed, noise, width=4, trained=None):
     """Return labels alone of a model trained on the members, or on `trained`, which can be asked about records."""
     rng = np.random.default_rng(seed)
     features = rng.random((n, width)).round(2)
@@ -94,9 +92,9 @@ def label_evidence(model: object, n: int, *, seed: int, noise: float, width: int
 
 def test_copies_are_other_peoples_values_a_column_at_a_time():
     """A model that echoes whether any value is another's: every column has four turns, and nothing else changes."""
-    seen: list[np.ndarray] = []
+    seen = []
 
-    def echo(rows: np.ndarray) -> np.ndarray:
+    def echo(rows):
         seen.append(rows)
         return np.ones(len(rows), dtype=np.uint8)
 
@@ -113,7 +111,7 @@ def test_copies_are_other_peoples_values_a_column_at_a_time():
     ("make", "width", "robust"),
     [(lambda: KNeighborsClassifier(1), 12, True), (lambda: DecisionTreeClassifier(random_state=0), 4, False)],
 )
-def test_the_half_that_teaches_tells_whether_labels_of_members_withstand(make, width: int, robust: bool):
+def test_the_half_that_teaches_tells_whether_labels_of_members_withstand(make, width, robust):
     """A nearest neighbour remembers a whole neighbourhood; a tree a record, whose copies it labels as others' are."""
     evidence = label_evidence(make(), 4000, seed=0, noise=0.5, width=width)
     gap, area = curve("gap", evidence).auc, curve("boundary", evidence).auc
@@ -125,7 +123,7 @@ def test_the_half_that_teaches_tells_whether_labels_of_members_withstand(make, w
     assert (roc(unchanged[right], member[right]).auc.low > 0.5) == robust
 
 
-def without_members(name: str, seed: int) -> Evidence:
+def without_members(name, seed):
     """Return evidence of a model trained on nobody who is judged."""
     if name == "boundary":
         split = member_split(N, seed=seed, known_share=0.0625, judged_share=0.75)
@@ -147,7 +145,7 @@ def without_members(name: str, seed: int) -> Evidence:
         ("boundary", 0.008),
     ],
 )
-def test_judge_a_model_trained_on_no_member(name: str, widest: float):
+def test_judge_a_model_trained_on_no_member(name, widest):
     curves = [curve(name, without_members(name, seed)) for seed in range(24)]
     areas, rates = [c.auc.value for c in curves], [float(c.reached(0.01)) for c in curves]
     for values, chance, most in ((areas, 0.5, widest), (rates, 0.01, 0.003)):

@@ -1,8 +1,7 @@
 """Curves, areas, rates and advantages: brute force over thresholds, pairs and orders of ties; intervals that hold."""
 
-from __future__ import annotations
-
 import math
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -10,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.studies.membership import roc
-from core.studies.membership.roc import advantage, area, members_above
+from core.auditing.policy import default_policy, judge, predictions_policy
+from core.studies.membership import MembershipSettings, roc
+from core.studies.membership.roc import advantage, area, counts_above, members_above
+from core.studies.membership.study import STUDY
+from core.studies.membership.tpr_gaps import net_gaps
+from core.studies.study import SyntheticRecords, subject_of
+from tests.unit.policy.test_files import comfortable
 
 
 @st.composite
@@ -76,7 +80,7 @@ def test_rates_are_read_within_ties_as_if_these_were_in_random_order():
     assert low.low < 0.2 < low.high and low.n == 100
 
 
-def counts(score: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def counts(score, member):
     """Return non-members and members at or above each distinct score, falling, after a 0 each."""
     levels = np.unique(score)[::-1]
     false, true = ([0, *(int(((score >= t) & (member == kind)).sum()) for t in levels)] for kind in (0, 1))
@@ -85,7 +89,7 @@ def counts(score: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 @pytest.mark.parametrize("scores", [(0,) * 7, (3, 2, 2, 2, 1, 0, 0), (6, 5, 4, 3, 2, 1, 0), (1, 1, 1, 1, 1, 0, 0)])
 @pytest.mark.parametrize("fpr", [0.1, 0.25, 0.6, 1.0])
-def test_without_a_leak_the_rate_is_exactly_the_fpr_on_average(scores: tuple[int, ...], fpr: float):
+def test_without_a_leak_the_rate_is_exactly_the_fpr_on_average(scores, fpr):
     """Over all ways to call three of seven people members, whatever the ties."""
     score, rates = np.array(scores), []
     for chosen in combinations(range(7), 3):
@@ -104,7 +108,7 @@ LAWS = {
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_nothing_leaks_and_hardly_any_interval_lies_above_the_rate(law: str):
+def test_nothing_leaks_and_hardly_any_interval_lies_above_the_rate(law):
     rng, member = np.random.default_rng(0), np.repeat([1, 0], 1000)
     estimates = [roc(LAWS[law](rng, 2000), member).tpr_at(0.01) for _ in range(100)]
     assert np.mean([estimate.value for estimate in estimates]) == pytest.approx(
@@ -127,3 +131,101 @@ def test_the_best_threshold_of_the_same_people_would_be_optimistic_and_this_is_n
     assert np.mean([gain.value for gain in gains]) == pytest.approx(0.0, abs=0.007)  # three standard errors
     assert np.mean(best) > 0.04
     assert sum(gain.low > 0 for gain in gains) <= 10  # 2.5% of 200, and two standard errors
+
+
+SIDE = 4_000
+"""Members, and as many non-members."""
+
+ATTACK_RECORDS = 1_200
+"""Attack records."""
+
+
+def rare_group(kind, share, *, seed, side=SIDE):
+    """Return given scores of people of whom so many are of group 1; "none" remembers nobody, "all" each of them."""
+    rng = np.random.default_rng(seed)
+    n = 2 * side + ATTACK_RECORDS
+    features = rng.normal(size=(n, 2))
+    chance = 1 / (1 + np.exp(-1.5 * features[:, 0]))
+    labels = (rng.random(n) < chance).astype(np.uint8)
+    rare = rng.random(n) < share
+    remembered = rare & (np.arange(n) < side)
+    if kind == "all":
+        chance = np.where(remembered, np.where(labels == 1, 0.99, 0.01), chance)
+    scores = chance.round(4)
+    people = SyntheticRecords(features=features, labels=labels, sensitive=rare.astype(np.uint8))
+    return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, ATTACK_RECORDS, side), seed=seed, scores=scores)
+
+
+@cache
+def measured(kind, share, seed, side=SIDE):
+    """Return the measurements of the study of membership."""
+    settings = MembershipSettings(shadows=0)
+    *_, result = STUDY.run(rare_group(kind, share, seed=seed, side=side), settings)
+    return dict(STUDY.checks(result, settings))
+
+
+def verdict_by(policy_of, measurements):
+    """Return a policy's verdict where all other checks keep their limit."""
+    rest = comfortable(policy_of(), without=tuple(measurements))
+    return judge(policy_of(), [*measurements.values(), *rest], attribute="group")
+
+
+def row_of(verdict, check):
+    (row,) = [row for row in verdict.rows if row.check == check]
+    return row
+
+
+POLICIES = pytest.mark.parametrize("policy_of", [predictions_policy, default_policy], ids=["predictions", "default"])
+
+
+@POLICIES
+@pytest.mark.parametrize(("seed", "side"), [(0, SIDE), (1, SIDE), (5, 700)])
+def test_a_rare_group_that_is_wholly_memorised_fails_where_all_people_together_do_not(policy_of, seed, side):
+    verdict = verdict_by(policy_of, measured("all", 0.029, seed, side))
+    together = [row_of(verdict, f"membership_{check}").verdict for check in ("auc", "advantage", "caught")]
+    assert "fail" not in together
+    assert row_of(verdict, "membership_gap").verdict == "fail"
+    assert verdict.overall == "fail"
+
+
+@pytest.mark.long
+@POLICIES
+@pytest.mark.parametrize("share", [0.029, 0.2])
+def test_one_of_whom_nobody_is_remembered_never_fails_and_passes_where_it_is_large_enough(policy_of, share):
+    verdicts = [verdict_by(policy_of, measured("none", share, seed)) for seed in range(4)]
+    gaps = [row_of(verdict, "membership_gap").verdict for verdict in verdicts]
+    assert set(gaps) <= {"pass", "inconclusive"}
+    assert share < 0.1 or gaps.count("pass") >= 3
+
+
+def scored(size, seed, *, shift=0.0):
+    """Return score, group and membership: group 1 has so many members, who score higher by a shift, and non-members."""
+    member = np.repeat([0, 1, 0, 1], [2_000, 2_000, size, size]).astype(np.uint8)
+    group = np.repeat([0, 1], [4_000, 2 * size]).astype(np.uint8)
+    return np.random.default_rng(seed).normal(size=group.size) + shift * group * member, group, member
+
+
+@pytest.mark.parametrize("decimals", [0, 9])
+def test_the_rates_at_one_threshold_are_those_of_a_plain_loop(decimals):
+    score, group, member = scored(150, 7, shift=2.0)
+    score = score.round(decimals)
+    (gap,) = net_gaps(score, group, member, names=("most", "rare"))
+    rng, draws = np.random.default_rng(8), []
+    alarms = counts_above(score, member)[0][-1]
+    for _ in range(400):
+        order = np.lexsort((rng.random(score.size), -score))
+        rank = int(0.01 * (alarms + 1) + rng.random())
+        cut = np.flatnonzero(np.cumsum(member[order] == 0) >= rank)[0]
+        flagged = np.zeros(score.size, dtype=bool)
+        flagged[order[:cut]] = True
+        draws.append([flagged[(group == g) & (member == m)].mean() for m, g in ((1, 1), (1, 0), (0, 1), (0, 0))])
+    plain = np.mean(draws, axis=0)
+    rates = [rate.value for rate in (*gap.rates, *gap.false_positives)]
+    assert rates == pytest.approx(plain, abs=0.004)
+    assert gap.estimate.value == pytest.approx(rates[0] - rates[2] - rates[1] + rates[3])
+
+
+@pytest.mark.parametrize("size", [1_000, 9])
+def test_net_gaps_are_of_groups_of_10_to_some_hundred(size):
+    score, group, member = scored(size, 3)
+    assert net_gaps(score, group, member, names=("most", "rare")) == ()

@@ -1,8 +1,5 @@
 """Attacks with shadow models: whom these see, scores against plain formulas, and that nothing but the seed matters."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +16,9 @@ from tests.unit.membership.samples import curve, half
 N = 1000
 
 
-def drawn_by(split: MembershipSplit, **more) -> tuple[list[np.ndarray], Shadows]:
+def drawn_by(split, **more):
     """Return the rows each shadow was trained on, and the shadows."""
-    seen: list[np.ndarray] = []
+    seen = []
 
     def train(rows, seed):
         seen.append(rows)
@@ -45,7 +42,7 @@ M, K = 12, 7
 """Judged people, and people they are compared with."""
 
 
-def at_random(seed: int, *, shadows: int = 6) -> Evidence:
+def at_random(seed, *, shadows=6):
     """Return evidence of shadows that answer at random with two decimals, as the target does."""
     rng = np.random.default_rng(seed)
     people = rng.permutation(30)[: M + K]
@@ -55,10 +52,7 @@ def at_random(seed: int, *, shadows: int = 6) -> Evidence:
     probability = rng.random((shadows, M + K)).round(2)
     judged_people, population = people[:M], people[M:]
     split = MembershipSplit(
-        members=judged_people[: M // 2],
-        outsiders=population,
-        known_rows=population,
-        judged_rows=judged_people,
+        members=judged_people[: M // 2], outsiders=population, known_rows=population, judged_rows=judged_people
     )
     shadow_set = Shadows(n_targets=M, label_probability=probability, trained=trained)
     labels = rng.integers(0, 2, 30)
@@ -91,11 +85,11 @@ def test_sums_give_somebody_without_a_shadow_the_mean_of_all():
     assert squares == pytest.approx([3 * logit(probability[:, 0]).var(), 0.0])
 
 
-def by_hand(evidence: Evidence) -> list[float]:
+def by_hand(evidence):
     """Return RMIA's score, the share of the population that each judged person beats, pair by pair."""
     shadow_set, a = evidence.shadow_models, 0.3
 
-    def ratio(index: int, row: int) -> float:
+    def ratio(index, row):
         trained = shadow_set.trained[:, index]
         with_her, without = (shadow_set.label_probability[trained == side, index] for side in (True, False))
         if not without.size:
@@ -111,30 +105,26 @@ def by_hand(evidence: Evidence) -> list[float]:
 
 
 @given(seed=st.integers(0, 10_000))
-def test_rmias_score_is_the_share_of_the_population_beaten(seed: int):
+def test_rmias_score_is_the_share_of_the_population_beaten(seed):
     evidence = at_random(seed)
     assert REGISTRY["rmia"].judge(evidence).score == pytest.approx(by_hand(evidence), abs=1e-12)
 
 
-Noise = Callable[[np.random.Generator], np.ndarray]
-"""Draws how the answer about each person lies off from training to training."""
-
-
-def scattered(n: int, least: float, most: float) -> Noise:
+def scattered(n, least, most):
     """Return noise with a deviation for each person, between these."""
     deviations = np.exp(np.random.default_rng(2).uniform(np.log(least), np.log(most), n))
     return lambda rng: deviations * rng.normal(size=n)
 
 
-def jumping(n: int) -> Noise:
+def jumping(n):
     """Return noise that is small but for rare jumps, which few shadows show of anybody, as leaves of trees do."""
     return lambda rng: 0.1 * rng.normal(size=n) + 2.0 * (rng.random(n) < 0.05) * rng.choice([-1, 1], n)
 
 
-def remembering(noise: Noise, *, gain: float, shadows: int, seed: int, n: int) -> Evidence:
+def remembering(noise, *, gain, shadows, seed, n):
     """Return evidence of a law whose answers have noise, and are surer about members by a gain."""
 
-    def train(rows: np.ndarray, number: int) -> np.ndarray:
+    def train(rows, number):
         logits = noise(np.random.default_rng([number, seed]))
         logits[rows] += gain
         return 1 / (1 + np.exp(-logits))
@@ -142,16 +132,11 @@ def remembering(noise: Noise, *, gain: float, shadows: int, seed: int, n: int) -
     split = half(n, seed=seed)
     released = train(split.members, 10**6)
     return Evidence(
-        released=released,
-        labels=np.ones(n, dtype=np.uint8),
-        split=split,
-        train=train,
-        shadows=shadows,
-        seed=seed,
+        released=released, labels=np.ones(n, dtype=np.uint8), split=split, train=train, shadows=shadows, seed=seed
     )
 
 
-def rates(evidence: Evidence) -> dict[str, float]:
+def rates(evidence):
     """Return the TPR at 1% FPR of either variance on the target, and of LiRA."""
     member = evidence.split.judged_records[1]
     scores = {"chosen": REGISTRY["lira"].judge(evidence).score}
@@ -168,7 +153,7 @@ def test_the_variances_are_compared_on_shadows_attacked_by_the_rest():
     shadows = evidence.memo["shadows"] = replace(drawn, label_probability=rounded)
     columns = slice(0, shadows.n_targets)
     probability, trained = shadows.label_probability[:, columns], shadows.trained[:, columns]
-    by_hand: list[list[float]] = [[], []]
+    by_hand = [[], []]
     for target in range(8):
         pair = {target, target ^ 1}
         rest = [i for i in range(8) if i not in pair]
@@ -182,8 +167,7 @@ def test_the_variances_are_compared_on_shadows_attacked_by_the_rest():
 
 
 @pytest.mark.parametrize(
-    ("noise", "gain", "better"),
-    [(scattered(4000, 0.02, 2.0), 1.0, "per person"), (jumping(4000), 2.0, "shared")],
+    ("noise", "gain", "better"), [(scattered(4000, 0.02, 2.0), 1.0, "per person"), (jumping(4000), 2.0, "shared")]
 )
 def test_lira_takes_the_better_variance(noise, gain, better):
     """Seeds 0 to 3: of the mean TPR at 1% FPR the other variance has at most nine tenths."""
@@ -208,7 +192,7 @@ def test_lira_shares_one_variance_without_enough_shadows_or_records():
 
 
 @pytest.mark.parametrize("leaks", [True, False])
-def test_rmia_compares_everybody_judged_with_those_aside(leaks: bool):
+def test_rmia_compares_everybody_judged_with_those_aside(leaks):
     split = judging_everybody(np.arange(400), np.arange(400, 700), aside=np.arange(700, N))
     assert np.array_equal(split.population, np.arange(700, N))
     evidence = remembering(lambda rng: 0.5 * rng.normal(size=N), gain=1.0, shadows=16, seed=0, n=N)

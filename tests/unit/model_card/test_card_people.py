@@ -1,11 +1,7 @@
 """From a dataset to a card: attacker, natural models, disclosed people and what they share, draws, advice."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,14 +9,13 @@ import pytest
 
 from core.base.caveats import Caveat, CaveatKind
 from core.base.errors import InputError
-from core.datasets import AuditDataset, build_dataset, demo_table
+from core.datasets import build_dataset, demo_table
 from core.datasets.splits import split
 from core.studies.model_card import (
     DRAWS,
     Advice,
     ModelCardSettings,
     Release,
-    ReleasedPeople,
     advise,
     in_common,
     measure_card,
@@ -30,26 +25,26 @@ from core.studies.model_card import (
 )
 from core.studies.model_card.card_result import _left_out, _trained, natural_models
 from core.studies.model_card.pinned_people import Tried, common_values, noise_generator, worst_of_draws
-from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
-from tests.release_samples import Case, large_case, moved_bits
+from core.studies.subject import AuditConfig, prior_of, subject_of
+from tests.release_samples import large_case, moved_bits
 
 CONFIG = AuditConfig(method="unmitigated", seed=3)
 
 
 @cache
-def demo() -> AuditDataset:
+def demo():
     table = demo_table()
     table = replace(table, frame=table.frame.head(3000))
     return build_dataset(table, table.roles[0])
 
 
 @cache
-def subject() -> Subject:
+def subject():
     return subject_of(CONFIG, demo())
 
 
 @cache
-def people() -> ReleasedPeople:
+def people():
     return released_people(subject(), ModelCardSettings(family="mixed", count=6, people=800))
 
 
@@ -77,7 +72,7 @@ def test_released_people_refuses_an_unknown_group():
 
 
 @pytest.mark.parametrize("family", ["mixed", "seeds", "depths", "features"])
-def test_natural_models_differ_and_grow_from_their_start(family: str):
+def test_natural_models_differ_and_grow_from_their_start(family):
     splits = split(demo(), seed=3)
     rows = splits.test[:500]
     predictions, names = natural_models(demo(), splits, rows, count=4, family=family, seed=1)
@@ -97,11 +92,11 @@ def test_measure_card_is_what_its_parts_say():
     assert card.pinned.count == pinned(people().posterior, after).count
 
 
-def test_a_card_of_more_models_trains_those_of_fewer_no_more(monkeypatch: pytest.MonkeyPatch):
+def test_a_card_of_more_models_trains_those_of_fewer_no_more(monkeypatch):
     assert people().names[:5] == released_people(subject(), ModelCardSettings(family="mixed", count=5)).names
-    trained: list[int] = []
+    trained = []
 
-    def counted(*arguments: Any) -> Any:
+    def counted(*arguments):
         trained.append(arguments[-2])
         return _trained(*arguments)
 
@@ -139,7 +134,7 @@ def test_what_ten_people_drawn_at_random_share_is_called_chance():
 @pytest.mark.parametrize(
     ("exact", "rounded", "noisy", "misled"), [(True, 9, 0, False), (True, 0, 1, True), (False, 0, 1, False)]
 )
-def test_advice_is_misled_where_noise_alone_pins_somebody(exact: bool, rounded: int, noisy: int, misled: bool):
+def test_advice_is_misled_where_noise_alone_pins_somebody(exact, rounded, noisy, misled):
     tried = (
         Tried(decimals=3, epsilon=None, pinned=rounded, df_bits=0.0),
         Tried(decimals=None, epsilon=3.0, pinned=noisy, df_bits=0.0),
@@ -148,7 +143,7 @@ def test_advice_is_misled_where_noise_alone_pins_somebody(exact: bool, rounded: 
 
 
 @cache
-def advised() -> tuple[Case, Advice]:
+def advised():
     """Of this card three draws at 30 pin nobody, and half of all others do."""
     case = large_case(200, n=250, k=25)
     return case, advise(case.posterior, case.release, sensitive=case.sensitive)
@@ -172,14 +167,14 @@ def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with(
     assert np.count_nonzero(pinned_in_draws(case, release, map(np.random.default_rng, range(28)))) <= 4
 
 
-def pinned_in_draws(case: Case, release: Release, generators: Iterable[np.random.Generator]) -> list[int]:
+def pinned_in_draws(case, release, generators):
     """Return how many people each draw of the noise pins down."""
     published = [release.publish(case.sensitive, rng=rng) for rng in generators]
     return [pinned(case.posterior, project(case.posterior, numbers).probability).count for numbers in published]
 
 
 @pytest.mark.parametrize("epsilon", [3.0, 20.0, 200.0])
-def test_worst_of_draws_is_the_most_of_those_looked_at(epsilon: float):
+def test_worst_of_draws_is_the_most_of_those_looked_at(epsilon):
     case = large_case(200, n=250, k=25, epsilon=epsilon)
     worst = worst_of_draws(case.posterior, case.release, sensitive=case.sensitive, seed=4)
     generators = [noise_generator(4, epsilon=epsilon, draw=draw) for draw in range(worst.count)]
@@ -188,7 +183,7 @@ def test_worst_of_draws_is_the_most_of_those_looked_at(epsilon: float):
     assert worst.count == DRAWS or (worst.count >= 3 and worst.pinned and not any(counts[2:-1]))
 
 
-def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: pytest.MonkeyPatch):
+def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch):
     monkeypatch.setattr("core.studies.model_card.pinned_people._EPSILONS", (1.0,))
     case = large_case(6, n=600, k=1)
     q = case.posterior.copy()

@@ -1,17 +1,32 @@
 """Bits by hand, by formula, predicted from draws, and measured; what chance explains."""
 
-from __future__ import annotations
-
+import itertools
 import math
+from dataclasses import replace
 
+import cvxpy
 import numpy as np
 import pytest
 
 from core.stats.estimates import certain
-from core.studies.model_card import Release, measured, meter, pinned, predict, project
+from core.studies.model_card import (
+    Draws,
+    ModelCardSettings,
+    Release,
+    accuracy_under,
+    ceiling,
+    measure_card,
+    measured,
+    meter,
+    pinned,
+    predict,
+    project,
+)
+from core.studies.model_card import findings as card_findings
 from core.studies.model_card.equations import LATTICE, modes_of
-from core.studies.model_card.meter import Prediction, formula_prediction, gained_bits
-from tests.release_samples import large_case
+from core.studies.model_card.meter import Ceiling, Prediction, exact_posterior, formula_prediction, gained_bits
+from tests.oracles.exact_posterior import exact_posterior as by_every_vector
+from tests.release_samples import card, invented, large_case, people, small_case
 
 LN2 = math.log(2)
 
@@ -37,7 +52,7 @@ def test_one_number_by_hand():
         ({"epsilon": 0.5}, (2 * (2 / 0.5) ** 2,) * 2),  # one size and one count share the budget
     ],
 )
-def test_precision_counts_by_the_variance_it_leaves_open(precision: dict, r: tuple[float, float]):
+def test_precision_counts_by_the_variance_it_leaves_open(precision, r):
     h, q = (np.arange(1000) < 400).astype(int), np.full(1000, 0.5)
     k = 0.25 * np.array([[1000.0, 400.0], [400.0, 400.0]])
     metered = meter(q, Release(h, statistics=("sp_gap",), **precision))
@@ -60,16 +75,15 @@ def test_pinned_are_those_who_were_unsure_and_are_near_certain():
     outcome = pinned(before, after, sensitive=np.array([0, 0, 1, 0, 1, 1]))
     assert (outcome.people.tolist(), outcome.n_unsure) == ([1, 2, 3], 5)
     assert outcome.inferred.tolist() == [0, 1, 1]
-    assert outcome.right is not None
     assert outcome.right.value == pytest.approx(2 / 3)
 
 
-def gained(q: np.ndarray, release: Release, s: np.ndarray, rng: np.random.Generator | None = None) -> float:
+def gained(q, release, s, rng=None):
     """Return the bits that a card gains where the attribute is s."""
     return float(gained_bits(q, project(q, release.publish(s, rng=rng)).probability, s).sum())
 
 
-def some(n: int, k: int, rng: np.random.Generator, *, off: float = 0.0) -> tuple[np.ndarray, np.ndarray, Release]:
+def some(n, k, rng, *, off=0.0):
     """Return what an attacker believes of n of many people, off by so many logits, the truth, and k models' card."""
     case, chosen = large_case(1, n=4000, k=30), rng.choice(4000, n, replace=False)
     logit = np.log(case.posterior / (1 - case.posterior)) + off
@@ -78,7 +92,7 @@ def some(n: int, k: int, rng: np.random.Generator, *, off: float = 0.0) -> tuple
 
 
 @pytest.mark.parametrize(("n", "k"), [(300, 30), (600, 20)])
-def test_where_people_settle_cards_are_tried_out_and_the_formula_falls_short(n: int, k: int):
+def test_where_people_settle_cards_are_tried_out_and_the_formula_falls_short(n, k):
     rng = np.random.default_rng([8, n, k])
     q, _, release = some(n, k, rng)
     gain = np.mean([gained(q, release, (rng.random(n) < q).astype(np.uint8)) for _ in range(24)])
@@ -88,7 +102,7 @@ def test_where_people_settle_cards_are_tried_out_and_the_formula_falls_short(n: 
 
 
 @pytest.mark.parametrize("precision", [{}, {"epsilon": 30.0}])
-def test_the_spread_of_the_formula_is_that_of_draws(precision: dict):
+def test_the_spread_of_the_formula_is_that_of_draws(precision):
     case = large_case(7, n=2000, k=2, **precision)
     rng = np.random.default_rng(5)
     drawn = ((rng.random(2000) < case.posterior).astype(np.uint8) for _ in range(160))
@@ -101,7 +115,7 @@ def test_the_spread_of_the_formula_is_that_of_draws(precision: dict):
 
 @pytest.mark.parametrize("systematic", [0.0, 4.0, 60.0])
 @pytest.mark.parametrize("numbers", [3, 30])
-def test_the_interval_holds_the_expected_gain_of_a_wrong_posterior(numbers: int, systematic: float):
+def test_the_interval_holds_the_expected_gain_of_a_wrong_posterior(numbers, systematic):
     """Half a noncentral chi-squared in nats: what independent numbers gain where their means are off."""
     x = np.random.default_rng([numbers, int(systematic)]).noncentral_chisquare(numbers, systematic + 1e-12, 400)
     gains, mean = x / (2 * math.log(2)), (numbers + systematic) / (2 * math.log(2))
@@ -113,3 +127,121 @@ def test_the_interval_holds_the_expected_gain_of_a_wrong_posterior(numbers: int,
     )
     intervals = [right.expected(float(gain), 100) for gain in gains]
     assert 0.92 <= np.mean([interval.low <= mean <= interval.high for interval in intervals]) <= 0.98
+
+
+@pytest.mark.parametrize("sizes", [True, False])
+@pytest.mark.parametrize("precision", ["exact", "rounded"])
+def test_the_posterior_is_that_of_every_vector(precision, sizes):
+    for seed in range(30):
+        case = small_case(seed, precision=precision, sizes=sizes)
+        exact = exact_posterior(case.posterior, case.published)
+        assert exact == pytest.approx(by_every_vector(case.posterior, case.published), abs=1e-9)
+
+
+def test_a_rate_says_that_there_are_both_groups():
+    """Two of four are accepted, and half of group 1: it has two people, although all four would have that rate, too."""
+    typed = invented(Release([1, 1, 0, 0], statistics=("sp_rate",)), {("model 1", "sp_rate_1"): 0.5})
+    assert exact_posterior(np.full(4, 0.9), typed) == pytest.approx(np.full(4, 0.5))
+    assert project(np.full(4, 0.9), typed).probability == pytest.approx(np.full(4, 0.5))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_guess_of_all_is_better_than_the_ceiling(seed):
+    case = small_case(seed + 70, precision="rounded")
+    n, posterior = case.release.n, by_every_vector(case.posterior, case.published)
+    expected = [np.where(guess, posterior, 1 - posterior).mean() for guess in itertools.product((0, 1), repeat=n)]
+    bound = ceiling(case.posterior, case.published)
+    assert bound.exact and bound.accuracy == pytest.approx(max(expected), abs=1e-9)
+    projected = project(case.posterior, case.published).probability > 0.5
+    assert np.where(projected, posterior, 1 - posterior).mean() <= bound.accuracy + 1e-9
+    assert bound.accuracy >= np.where(case.posterior > 0.5, posterior, 1 - posterior).mean() - 1e-9
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.4])
+def test_hundreds_of_people_keep_to_the_published_counts(wrong):
+    """Also where the prior is wrong, and the counts are far out in the tails of their laws."""
+    rng = np.random.default_rng(3)
+    q = np.concatenate([rng.uniform(0, 1 - wrong, 296), [0.0, 1.0, 1e-9, 1 - 1e-9]])
+    sensitive, accepts = (rng.random(300) < q + wrong).astype(np.uint8), (rng.random(300) < 0.4).astype(np.uint8)
+    sensitive[[296, 298]] = 0
+    release = Release(accepts, statistics=("sp_gap",))
+    exact = exact_posterior(q, release.publish(sensitive))
+    assert exact[[296, 297]].tolist() == [0.0, 1.0]
+    for h in (0, 1):
+        assert exact[accepts == h].sum() == pytest.approx(sensitive[accepts == h].sum(), abs=1e-6)
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.4, 0.5, 0.8])
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
+def test_no_private_output_is_worth_more(prior, epsilon):
+    """The best of all ε-private mechanisms with four outputs, by a linear program for each number guessed to be 1."""
+    law = cvxpy.Variable((2, 4), nonneg=True)
+    private = [law[a] <= math.exp(epsilon) * law[1 - a] for a in (0, 1)]
+    best = 0.0
+    for ones in range(5):
+        right = (1 - prior) * cvxpy.sum(law[0, ones:]) + prior * cvxpy.sum(law[1, :ones])
+        program = cvxpy.Problem(cvxpy.Maximize(right), [cvxpy.sum(law, axis=1) == 1, *private])
+        best = max(best, program.solve(solver=cvxpy.SCIPY))
+    assert accuracy_under([prior], epsilon) == pytest.approx(best, abs=1e-9)
+
+
+def test_under_noise_the_ceiling_is_the_guarantee_whatever_came_out():
+    q, accepts = np.array([0.3, 0.5, 0.6, 0.45]), np.array([1, 0, 1, 1])
+    release = Release(accepts, statistics=("sp_gap",), epsilon=1.5)
+    for seed, sensitive in enumerate(([1, 0, 0, 1], [1, 1, 0, 0])):
+        bound = ceiling(q, release.publish(sensitive, rng=np.random.default_rng(seed)))
+        assert not bound.exact and bound.accuracy == accuracy_under(q, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("draws", "point"),
+    [
+        (Draws(count=20, pinned=0, converged=True), "In the worst of 20 draws of the noise: 0."),
+        (Draws(count=4, pinned=1, converged=True), "In the worst of 4 draws of the noise: 1."),
+        (Draws(count=20, pinned=0, converged=False), "could not be computed in all of 20 draws of "),
+    ],
+)
+def test_where_one_draw_discloses_nobody_the_headline_goes_by_the_worst(draws, point):
+    study = card(12, epsilon=10.0)
+    nobody = replace(study.pinned, people=np.arange(0), inferred=np.zeros(0, dtype=np.uint8), right=None)
+    assert point in card_findings.headline(replace(study, pinned=nobody, draws=draws)).point
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unpredicted", "so_what"),
+    [
+        (1, 9, 1, "More was gained than chance explains"),
+        (-9, -1, -1, "Less was gained"),
+        (-1, 1, 0, "Chance explains the difference"),
+    ],
+)
+def test_chance_explains_a_gain_whose_interval_holds_the_prediction(low, high, unpredicted, so_what):
+    study = card(4)
+    predicted = study.prediction.bits.value
+    bits = replace(study.measured.bits, low=predicted + low, high=predicted + high)
+    study = replace(study, measured=replace(study.measured, bits=bits))
+    assert study.unpredicted == unpredicted
+    assert so_what in card_findings.information_gain(study).so_what
+
+
+def test_a_guess_that_was_too_sure_gains_more_than_predicted():
+    """The attacker's odds are twice too long: group sizes alone repair that, and more than predicted is gained."""
+    q = people().posterior
+    sure = np.clip(q**2 / (q**2 + 3 * (1 - q) ** 2), 0.01, 0.99)
+    wrong = replace(people(), posteriors=np.column_stack([1 - sure, sure]))
+    study = measure_card(wrong, ModelCardSettings(decimals=None))
+    assert study.unpredicted == 1
+    assert "the numbers correct it" in card_findings.information_gain(study).so_what
+
+
+@pytest.mark.parametrize(
+    ("certain", "accuracy", "everybody"), [(-1, None, False), (0, None, True), (0, 1.0, True), (0, 0.858, False)]
+)
+def test_everybody_is_determined_where_all_are_near_certain_and_no_ceiling_forbids_it(certain, accuracy, everybody):
+    study = card(12)
+    pinned = replace(study.pinned, people=np.arange(study.pinned.n_unsure + certain))
+    meter = replace(study.meter, joint_bits=study.meter.prior_bits + 1)
+    ceiling = None if accuracy is None else Ceiling(accuracy=accuracy, exact=True)
+    point = card_findings.uncertainty_resolved(replace(study, meter=meter, pinned=pinned, ceiling=ceiling)).point
+    assert (point == "The numbers could determine everybody's attribute.") == everybody
+    assert ("not everybody's attribute is near certain" in point) != everybody

@@ -1,7 +1,5 @@
 """The ways to train, on small data; the private and fair tree's program, what it spends and what it keeps."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
@@ -10,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from core.base.errors import InputError, PrivacyLeakWarning
-from core.datasets import AuditDataset
 from core.datasets.splits import split
-from core.models import METHODS, FairModel, fit_model
-from core.models.dp_id3 import PrivateTree
+from core.models import METHODS, BudgetLedger, DPID3Classifier, fit_model
 from core.models.fair import PrivateFairModel, counted_private_tree, fair_acceptance
+from core.models.id3 import noisy_counts
 from core.stats.fairness import METRICS, unfairness
 from core.studies.subject import AuditConfig, train_model
 from tests import samples
@@ -24,24 +22,22 @@ from tests.samples import dataset
 
 
 @pytest.fixture(scope="module")
-def people() -> AuditDataset:
+def people():
     return dataset(1500, seed=3)
 
 
-def _trained(people: AuditDataset, method: str, **settings: object) -> FairModel:
+def _trained(people, method, **settings):
     """Return a model of a seed of its own, which is trained once."""
     arrays = people.features, people.labels, people.sensitive
-    return people.once((method, *settings.items()), lambda: fit_model(method, *arrays, seed=1, **settings))  # type: ignore[arg-type]
+    return people.once((method, *settings.items()), lambda: fit_model(method, *arrays, seed=1, **settings))
 
 
-def _drawn(people: AuditDataset, method: str, **settings: object) -> np.ndarray:
+def _drawn(people, method, **settings):
     return _trained(people, method, **settings).predict(people.features, people.sensitive, seed=1)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_beats_the_majority_decides_by_its_scores_and_draws_by_its_acceptance(
-    people: AuditDataset, method: str
-):
+def test_every_method_beats_the_majority_decides_by_its_scores_and_draws_by_its_acceptance(people, method):
     model, drawn = _trained(people, method), _drawn(people, method)
     inputs, swapped = (people.features, people.sensitive), (people.features, 1 - people.sensitive)
     majority = max(people.labels.mean(), 1 - people.labels.mean())
@@ -61,7 +57,7 @@ def test_every_method_beats_the_majority_decides_by_its_scores_and_draws_by_its_
 
 @pytest.mark.long
 @pytest.mark.parametrize("change", [{"depth": 2}, {"tolerance": 0.2}, {"metric": "equal_opportunity"}, {"seed": 7}])
-def test_a_model_trained_before_answers_for_no_other_setting(change: dict[str, object]):
+def test_a_model_trained_before_answers_for_no_other_setting(change):
     first = AuditConfig(dataset="upload", roles=samples.ROLES, tolerance=0.0)
     people, again = dataset(300, seed=3), dataset(300, seed=3)
     splits, changed = split(people, train_share=first.train_share, seed=first.seed), replace(first, **change)
@@ -79,15 +75,15 @@ def test_a_model_trained_before_answers_for_no_other_setting(change: dict[str, o
         ("threshold_optimizer", "equalized_odds"),
     ],
 )
-def test_mitigation_is_fairer_than_the_control(people: AuditDataset, method: str, metric: str):
-    def gap(drawn: np.ndarray) -> float:
+def test_mitigation_is_fairer_than_the_control(people, method, metric):
+    def gap(drawn):
         return unfairness(drawn, people.sensitive, metric=metric, labels=people.labels)
 
     control = gap(_drawn(people, "unmitigated"))
     assert gap(_drawn(people, method, metric=metric, tolerance=0.0)) < max(0.05, 0.6 * control)
 
 
-def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditDataset):
+def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people):
     model = _trained(people, "exponentiated_gradient", tolerance=0.01)
     weights, trees = np.asarray(model.estimator.weights_), model.estimator.predictors_
     assert (weights > 0).sum() > 1 and weights.sum() == pytest.approx(1)
@@ -97,7 +93,7 @@ def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditD
     assert np.abs(scores - tree_scores.mean(axis=0)).max() > 1e-3  # weighted, not counted
 
 
-def test_the_private_tree_keeps_to_its_budget_and_takes_a_missing_category_as_a_value(people: AuditDataset):
+def test_the_private_tree_keeps_to_its_budget_and_takes_a_missing_category_as_a_value(people):
     ranges = [(column.min(), column.max()) for column in people.features.T[:2]]
     assert people.domains == (*ranges, 3)  # up, down, and a missing value
     tree = _trained(people, "dp_id3", epsilon=20.0, domains=people.domains).estimator
@@ -124,10 +120,10 @@ def test_the_private_tree_keeps_to_its_budget_and_takes_a_missing_category_as_a_
         ({"sensitive": np.zeros(3, dtype=np.uint8)}, "same length"),
     ],
 )
-def test_bad_arguments_are_told_in_one_sentence(people: AuditDataset, change: dict[str, object], message: str):
+def test_bad_arguments_are_told_in_one_sentence(people, change, message):
     settings = {"method": "unmitigated", "labels": people.labels, "sensitive": people.sensitive} | change
     with pytest.raises(InputError, match=message):
-        fit_model(settings.pop("method"), people.features, **settings)  # type: ignore[arg-type]
+        fit_model(settings.pop("method"), people.features, **settings)
 
 
 COMPARED = {
@@ -138,11 +134,11 @@ COMPARED = {
 }
 
 
-def errors(counts: np.ndarray, acceptance: np.ndarray) -> np.ndarray:
+def errors(counts, acceptance):
     return (acceptance * counts[:, :, 0] + (1 - acceptance) * counts[:, :, 1]).sum(axis=(-2, -1))
 
 
-def distance(counts: np.ndarray, acceptance: np.ndarray, metric: str) -> np.ndarray:
+def distance(counts, acceptance, metric):
     """Return the largest distance of a group's rate from everybody's, for each table of acceptances."""
     worst = np.zeros(acceptance.shape[:-2])
     for labels in COMPARED[metric]:
@@ -156,7 +152,7 @@ def distance(counts: np.ndarray, acceptance: np.ndarray, metric: str) -> np.ndar
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_no_point_of_a_grid_is_better(metric: str):
+def test_no_point_of_a_grid_is_better(metric):
     rng = np.random.default_rng(3)
     grid = np.array(list(itertools.product(np.linspace(0, 1, 11), repeat=4))).reshape(-1, 2, 2)
     for _ in range(5):
@@ -174,7 +170,7 @@ def test_no_point_of_a_grid_is_better(metric: str):
     tolerance=st.floats(0, 0.5),
     metric=st.sampled_from(METRICS),
 )
-def test_every_table_of_counts_has_a_solution_that_keeps_the_tolerance(cells: list[int], tolerance: float, metric: str):
+def test_every_table_of_counts_has_a_solution_that_keeps_the_tolerance(cells, tolerance, metric):
     counts = np.array(cells).reshape(-1, 2, 2)
     acceptance = fair_acceptance(counts, tolerance=tolerance, metric=metric)
     assert acceptance.shape == (len(counts), 2) and acceptance.min() >= 0 and acceptance.max() <= 1
@@ -188,13 +184,13 @@ def test_every_table_of_counts_has_a_solution_that_keeps_the_tolerance(cells: li
 DATA = samples.dataset(900)
 
 
-def counted(epsilon: float, *, seed: int = 0, max_depth: int = 3) -> tuple[PrivateTree, np.ndarray]:
+def counted(epsilon, *, seed=0, max_depth=3):
     arrays, settings = (DATA.features, DATA.labels, DATA.sensitive), {"max_depth": max_depth, "seed": seed}
     return counted_private_tree(*arrays, epsilon=epsilon, n_groups=2, domains=DATA.domains, **settings)
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_without_noise_the_tolerance_is_met_in_expectation(metric: str):
+def test_without_noise_the_tolerance_is_met_in_expectation(metric):
     tree, counts = counted(math.inf)
     model = PrivateFairModel(tree=tree, acceptance=fair_acceptance(counts, tolerance=0.03, metric=metric))
     chance = model.probability(DATA.features, DATA.sensitive)
@@ -220,3 +216,122 @@ def test_counts_carry_the_noise_that_their_share_of_the_budget_asks_for():
     assert abs(noise.mean()) <= 4 * math.sqrt(variance / noise.size)
     assert noise.var() == pytest.approx(variance, rel=0.3)
     assert np.mean(noise == 0) == pytest.approx((1 - a) / (1 + a), abs=0.04)
+
+
+SIZES = (3, 2, 4)
+NEEDS_A_SWITCH = "check_array_api_input"  # runs only with SCIPY_ARRAY_API set before scipy is loaded
+CHECKS = [c for _, c in estimator_checks_generator(DPID3Classifier()) if c.func.__name__ != NEEDS_A_SWITCH]
+
+
+def records(n=600, seed=0):
+    """Return records of three columns, and a label that leans on the first two."""
+    rng = np.random.default_rng(seed)
+    codes = np.stack([rng.integers(0, k, n) for k in SIZES], axis=1)
+    return codes, (rng.random(n) < 0.15 + 0.3 * codes[:, 1] + 0.2 * codes[:, 0]).astype(int)
+
+
+def private(epsilon=5.0, seed=1, **settings):
+    return DPID3Classifier(epsilon, random_state=seed, **{"domains": SIZES, "classes": (0, 1), **settings})
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.func.__name__)
+def test_scikit_learn_accepts_it(check):
+    """All checks apply, and no failure is expected; sample weights and sparse records it does not offer at all.
+
+    The checks fit records without domains, so they are of the tree without noise.
+    """
+    check(DPID3Classifier())
+
+
+def test_the_same_seed_makes_the_same_tree_and_another_seed_another():
+    x, y = records()
+    seeds = (1, 1, 2, None, None)
+    first, again, *more = (private(seed=seed).fit(x, y).predict_proba(x).tobytes() for seed in seeds)
+    assert first == again
+    assert len({first, *more}) == 4
+
+
+@pytest.mark.parametrize("low", [0, -30])
+def test_numbers_go_into_ten_bins_of_their_public_range(low):
+    x = low + np.array([[-5.0], [0.0], [0.99], [1.0], [5.5], [9.0], [10.0], [99.0]])
+    y = np.array([0, 0, 0, 1, 0, 1, 1, 1])
+    tree = DPID3Classifier(domains=((low, low + 10),), classes=(0, 1)).fit(x, y)
+    assert tree.n_nodes_ == 11
+    numbers = [[low + 0.5], [low + 1.9], [low + 8.01], [-1e300], [1e300]]
+    assert tree.predict_proba(numbers)[:, 1].tolist() == [0, 1, 0.5, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"domains": None}, "Domains or classes were read from the records"),
+        ({"classes": None}, "Domains or classes were read from the records"),
+        ({"accounting": "naive"}, "gives every count the whole epsilon"),
+    ],
+)
+def test_a_promise_that_is_not_kept_is_warned_of(settings, message):
+    with pytest.warns(PrivacyLeakWarning, match=message):
+        private(**settings).fit(*records())
+
+
+BAD = [
+    ({"epsilon": 0}, "epsilon must be at least 1e-06, or infinite, got 0."),
+    ({"epsilon": math.nan}, "epsilon must be at least 1e-06, or infinite, got nan."),
+    ({"accounting": "none"}, "accounting must be one of savings, literal, naive, got 'none'."),
+    ({"domains": (3, 2, 3)}, "Column 2 must hold whole numbers from 0 to 2, got 3."),
+    ({"random_state": -1}, "seed must be a whole number from 0 to 4294967295, got -1."),
+]
+
+
+@pytest.mark.parametrize("settings, sentence", BAD, ids=lambda value: str(value)[:40])
+def test_bad_settings_are_told_in_one_sentence(settings, sentence):
+    with pytest.raises(InputError) as caught:
+        private().set_params(**settings).fit(*records())
+    assert str(caught.value) == sentence
+
+
+SIZE, LEAF, TRUE = "node size", "leaf counts", (0, "true counts", 1, math.inf)
+PATHS = [
+    ("savings", 0, [(0, SIZE, 1, 2.0), (0, LEAF, 1, 10.0)]),
+    (
+        "savings",
+        2,
+        [
+            (0, SIZE, 1, 2.0),
+            (0, "attributes", 4, 0.5),
+            (1, SIZE, 1, 2.0),
+            (1, "attributes", 3, 2 / 3),
+            (2, LEAF, 1, 4.0),
+        ],
+    ),
+    ("literal", 1, [(0, SIZE, 1, 2.0), (0, "attributes", 8, 0.25), (1, SIZE, 1, 2.0), (1, LEAF, 1, 2.0)]),
+    ("naive", 1, [TRUE, (0, "attributes", 8, 12.0), (1, *TRUE[1:]), (1, LEAF, 1, 12.0)]),
+]
+
+
+@pytest.mark.parametrize("accounting, level, rows", PATHS)
+def test_what_a_path_spends_by_hand(accounting, level, rows):
+    ledger = BudgetLedger(
+        accounting=accounting, requested_epsilon=12.0, depth=2, n_attributes=4
+    )  # a slot is 12 / (2 · 3) = 2
+    assert [(e.level, e.slot, e.tables, e.table_epsilon) for e in ledger.path(level)] == rows
+    if accounting == "naive":
+        assert ledger.counts_total == 12.0 * (8 + 6 + 1) and math.isinf(ledger.total)
+    else:
+        assert len(ledger.entries) == (5 if accounting == "savings" else 6)  # a literal tree asks for the last size too
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 3.0])
+def test_noise_is_the_discrete_laplace_distribution(epsilon):
+    n, decay = 200_000, math.exp(-epsilon)
+    noise = noisy_counts(np.full(n, 7), epsilon, np.random.default_rng(1)) - 7
+    assert noise.dtype == np.int64
+    most = math.ceil(math.log(n / 50) / epsilon)
+    values = np.arange(-most, most + 1)
+    expected = n * (1 - decay) / (1 + decay) * decay ** np.abs(values)  # P(x) = (1 - a) / (1 + a) a^|x|
+    seen = np.array([np.count_nonzero(noise == value) for value in values])
+    squares = ((seen - expected)[expected >= 5] ** 2 / expected[expected >= 5]).sum()
+    cells = int((expected >= 5).sum())
+    assert squares < cells + 4 * math.sqrt(2 * cells)
+    ratios = expected[1:] / expected[:-1]
+    assert np.abs(np.log(ratios)).max() == pytest.approx(epsilon)  # one record more moves the law by e^ε, exactly

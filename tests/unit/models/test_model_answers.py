@@ -1,7 +1,5 @@
 """Models saved as files answer as the estimators they were made from; tables are checked before they are asked."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -21,35 +19,21 @@ from sklearn.ensemble import (
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    KBinsDiscretizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    StandardScaler,
-)
-from sklearn.svm import LinearSVC
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from core.base.errors import InputError
 from core.base.serialize import fingerprint_frame
 from core.datasets import Roles, Table, build_dataset
-from core.models.model_answers import RawAnswers, decide
-from core.models.model_files import ModelFile, _blame, _differing, read_model, with_answers
+from core.models import fit_model
+from core.models.model_answers import RawAnswers, Structure, decide, structure_of
+from core.models.model_files import _blame, _differing, read_model, with_answers
 from core.models.onnx_model import asking
-from tests.model_samples import (
-    NUMBERS,
-    as_onnx,
-    as_skops,
-    binary,
-    graph,
-    logistic,
-    numbers,
-    people,
-    pipeline,
-)
+from tests.model_samples import NUMBERS, as_onnx, as_skops, binary, graph, logistic, numbers, people, pipeline
 
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 CLASSIFIERS = [
@@ -176,7 +160,7 @@ def test_names_that_exporting_changes_are_found_again():
         model.answers(frame.assign(**{"age [years]": 1}))
 
 
-def scoring(operator: str) -> ModelFile:
+def scoring(operator):
     """Return a graph that scores by one operator of an age."""
     return read_model(graph([helper.make_node(operator, ["age"], ["p"])], inputs=(("age", 1, [None, 1]),)), "m.onnx")
 
@@ -195,7 +179,7 @@ def test_scores_alone_become_decisions_at_the_threshold():
 
 def test_ask_feeds_each_column_in_the_shape_of_its_input():
     """One has a column a record, the other is flat; everybody is scored alike."""
-    fed: dict[str, np.ndarray] = {}
+    fed = {}
     session = SimpleNamespace(run=lambda names, feed: fed.update(feed) or [np.full(3, 0.5, np.float32)])
     inputs = (("age", np.float32, 2), ("hours", np.int64, 1))
     ask = asking(session, inputs, ("", ("p",), None), {}, one_table=False)
@@ -211,11 +195,11 @@ def test_a_model_that_draws_is_noted_with_its_first_answers():
 
 
 @pytest.fixture(scope="module")
-def model() -> ModelFile:
+def model():
     return read_model(as_skops(pipeline()), "m.skops")
 
 
-def with_cells(column: str, cells: dict[int, object]) -> pd.DataFrame:
+def with_cells(column, cells):
     """Return the people with other cells in a column."""
     values = people()[column].astype(object)
     return people().assign(**{column: values.where(~values.index.isin(list(cells)), values.index.map(cells.get))})
@@ -234,7 +218,7 @@ LINEAR = LogisticRegression().fit(people()[NUMBERS], people()["approved"])
         (as_onnx(logistic(True), numbers()[:1]), GAPS, "'income' lacks 2 of 240 values, which the model cannot take"),
     ],
 )
-def test_what_a_model_cannot_answer_is_one_sentence(content: bytes, frame: pd.DataFrame, message: str):
+def test_what_a_model_cannot_answer_is_one_sentence(content, frame, message):
     name, features = ("m.skops", ()) if content.startswith(b"PK") else ("m.onnx", NUMBERS)
     with pytest.raises(InputError, match=rf"{message}.*\.$"):
         read_model(content, name).answers(frame, positive="yes", batch=100, features=features)
@@ -242,9 +226,9 @@ def test_what_a_model_cannot_answer_is_one_sentence(content: bytes, frame: pd.Da
 
 def test_blame_ends_with_a_model_that_takes_no_records():
     """Eleven records are halved at most four times."""
-    sizes: list[int] = []
+    sizes = []
 
-    def ask(records: pd.DataFrame) -> None:
+    def ask(records):
         sizes.append(len(records))
         if len(sizes) > 20:
             pytest.fail("It asks without end.")
@@ -252,11 +236,11 @@ def test_blame_ends_with_a_model_that_takes_no_records():
             raise ValueError
 
     frame = pd.DataFrame({"pay": [5.0] * 7 + [-1.0] + [5.0] * 3})
-    assert "'pay' of record 8" in _blame(SimpleNamespace(ask=ask), frame, 0)  # type: ignore[arg-type]
+    assert "'pay' of record 8" in _blame(SimpleNamespace(ask=ask), frame, 0)
     assert 0 not in sizes
 
 
-def table_of(frame: pd.DataFrame) -> Table:
+def table_of(frame):
     return Table(name="upload", title="t.csv", frame=frame, source="Ours.", uploaded=True)
 
 
@@ -273,7 +257,7 @@ def test_answers_become_columns_of_the_table(model):
 
 
 @pytest.mark.parametrize("taken", [1, 3])
-def test_answers_get_a_number_if_their_column_exists(taken: int):
+def test_answers_get_a_number_if_their_column_exists(taken):
     first = NUMBERS[:1]
     frame = people()[[*first, "approved", "work"]]
     for number in range(1, taken + 1):
@@ -287,7 +271,7 @@ def test_answers_get_a_number_if_their_column_exists(taken: int):
 
 @pytest.mark.parametrize("threshold", [0.5, 0.05, 0.97])
 @pytest.mark.parametrize(("lower", "upper"), [("approved", "denied"), ("denied", "approved")])
-def test_one_column_of_scores_is_that_of_the_answer_with_the_higher_ones(lower: str, upper: str, threshold: float):
+def test_one_column_of_scores_is_that_of_the_answer_with_the_higher_ones(lower, upper, threshold):
     score = np.linspace(0.0, 1.0, 40)
     labels = np.where(score >= threshold, upper, lower).astype(object)
     answers = decide(RawAnswers(labels=labels, probability=score[:, None], classes=None), positive=upper, threshold=0.5)
@@ -297,13 +281,9 @@ def test_one_column_of_scores_is_that_of_the_answer_with_the_higher_ones(lower: 
 
 @pytest.mark.parametrize(
     ("labels", "positive", "texts", "answer"),
-    [
-        (("no", "yes"), "no", True, ""),
-        ((0, 1), "0", False, ""),
-        ((1, 2), "2", True, "yes"),
-    ],
+    [(("no", "yes"), "no", True, ""), ((0, 1), "0", False, ""), ((1, 2), "2", True, "yes")],
 )
-def test_any_value_of_the_label_can_be_positive(labels: tuple[object, object], positive: str, texts: bool, answer: str):
+def test_any_value_of_the_label_can_be_positive(labels, positive, texts, answer):
     frame = people().assign(approved=np.where(people()["approved"] == "yes", labels[1], labels[0]))
     roles = Roles(label="approved", positive=positive, favourable=positive, sensitive="work", each=True)
     answered = with_answers(
@@ -317,7 +297,7 @@ def test_any_value_of_the_label_can_be_positive(labels: tuple[object, object], p
     ("labels", "positive", "noted"),
     [(["no", "yes"], "yes", False), ([0, 1], "1", False), ([0, 1], "yes", True), ([0, 1], "", False)],
 )
-def test_decide_notes_what_is_taken_for_the_positive_answer(labels: list[object], positive: str, noted: bool):
+def test_decide_notes_what_is_taken_for_the_positive_answer(labels, positive, noted):
     texts = np.array([str(label) for label in labels], dtype=object)
     answers = decide(RawAnswers(labels=texts, probability=None, classes=None), positive=positive, threshold=0.5)
     assert any("is taken for" in note for note in answers.notes) == noted
@@ -331,3 +311,86 @@ def test_differing_counts_records_and_not_columns():
     answers = [RawAnswers(labels=None, probability=scores, classes=None) for scores in (first, second, 1 - first)]
     assert _differing(answers[0], answers[0]) == 0
     assert (_differing(answers[0], answers[1]), _differing(answers[0], answers[2])) == (1, 2)
+
+
+GROWN = DecisionTreeClassifier(random_state=0)
+STUMP = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0)
+NEIGHBOURS = KNeighborsClassifier(3, algorithm="brute")
+
+
+def fitted(model):
+    return model.fit(numbers(), binary())
+
+
+MACHINE = fitted(SVC())
+VECTORS = len(MACHINE.support_vectors_)
+
+
+@pytest.mark.parametrize("model", [GROWN, RandomForestClassifier(4, bootstrap=False, random_state=0)])
+def test_leaves_are_those_into_which_people_fall(model):
+    trees = fitted(model).apply(numbers()).reshape(240, -1).T
+    sizes = np.concatenate([np.unique(leaves, return_counts=True)[1] for leaves in trees])
+    structure = structure_of(model)
+    assert (structure.leaves, structure.smallest, structure.rows) == (sizes.size, sizes.min(), 240)
+    assert structure.parameters == structure.leaves and structure.small_leaves == np.count_nonzero(sizes < 5) > 0
+    assert structure.notes[0].startswith(
+        f"Leaves of the model with fewer than 5 training people: {structure.small_leaves:,} of {structure.leaves:,}"
+    )
+
+
+@pytest.mark.parametrize("epsilon", [np.inf, 1.0])
+def test_the_plain_id3_tree_shows_its_leaves_and_the_private_one_none(epsilon):
+    features = np.arange(240).reshape(-1, 1) % 60 // [1, 5, 20] % 5
+    answers = {"method": "dp_id3", "labels": binary(), "sensitive": np.arange(240) % 2}
+    private = fit_model(features=features, epsilon=epsilon, domains=[5, 5, 5], **answers).estimator
+    sizes = np.unique(private.tree_.leaves(features), return_counts=True)[1]
+    structure, leaves = structure_of(private, rows=999), sizes.size * (epsilon == np.inf)
+    assert (structure.leaves, structure.small_leaves, bool(structure.notes)) == (
+        leaves,
+        (sizes < 5).sum() * (leaves > 0),
+        leaves > 0,
+    )
+    assert structure_of(private).rows == (240 if leaves else 0)
+
+
+def test_other_models_are_counted_by_what_they_learned():
+    boosted = fitted(HistGradientBoostingClassifier(max_iter=3, random_state=0))
+    leaves = sum(tree.get_n_leaf_nodes() for (tree,) in boosted._predictors)
+    assert structure_of(boosted) == Structure(leaves=leaves, smallest=20, parameters=leaves, rows=240)
+    assert structure_of({"a": [logistic()]}) == Structure(parameters=4)
+    assert structure_of(KBinsDiscretizer(subsample="warn")) == Structure()
+    (note,) = Structure(leaves=9, small_leaves=1, smallest=4).notes
+    assert note.startswith("Leaves of the model with fewer than 5 training people: 1 of 9; in the smallest: 4")
+
+
+def test_as_many_learned_numbers_as_records():
+    network = fitted(MLPClassifier((60,), tol=1e9, n_iter_no_change=1, random_state=0))
+    structure = structure_of(network, rows=240)
+    assert structure.parameters == 3 * 60 + 60 + 60 + 1
+    assert structure.notes == ("The model has 301 learned numbers for 240 training records: enough to memorise them.",)
+    assert replace(structure, rows=310).notes and not replace(structure, rows=311).notes
+    assert structure_of(network).notes == ()  # of how many records is not known
+    assert structure_of(fitted(RandomForestClassifier(20, random_state=0))).rows == 0
+
+
+@pytest.mark.parametrize("least", [4, 5])
+def test_a_leaf_is_small_below_five_people(least):
+    structure = structure_of(fitted(DecisionTreeClassifier(min_samples_leaf=least, random_state=0)))
+    assert structure.smallest == least and bool(structure.notes) == (least < 5)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "phrases"),
+    [
+        (as_skops(fitted(GROWN)), "tree.skops", "Leaves of the model with fewer than 5 training people"),
+        (as_skops(fitted(STUMP)), "stump.skops", ""),
+        (as_skops(fitted(NEIGHBOURS)), "near.skops", "240 training records themselves (nearest neighbours)"),
+        (as_onnx(MACHINE, numbers()[:1]), "machine.onnx", f" {VECTORS} training records themselves (support vectors)"),
+        (as_onnx(fitted(NEIGHBOURS), numbers()[:1]), "near.onnx", "240 training records themselves (nearest"),
+        (as_onnx(logistic(), numbers()[:1]), "line.onnx", ""),
+    ],
+    ids=lambda parameter: parameter if isinstance(parameter, str) and "." in parameter else "",
+)
+def test_a_file_that_is_opened_says_what_it_reveals(content, name, phrases):
+    notes = read_model(content, name).notes
+    assert len(notes) == bool(phrases) and all(phrases in note for note in notes)

@@ -1,18 +1,15 @@
 """Model files that are refused in one sentence, and of which nothing is run."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import operator
 import os
 import pickle
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
@@ -22,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import SVC
 
 from core.base.errors import InputError
+from core.models import onnx_format
 from core.models.model_files import read_model
 from tests.model_samples import (
     NUMBERS,
@@ -43,7 +41,7 @@ from tests.model_samples import (
 
 
 @pytest.fixture
-def marker(tmp_path: Path) -> Iterator[Path]:
+def marker(tmp_path):
     """Return a file that hostile code would make."""
     path = tmp_path / "it ran"
     yield path
@@ -51,14 +49,14 @@ def marker(tmp_path: Path) -> Iterator[Path]:
 
 
 class Hostile:
-    def __init__(self, marker: Path) -> None:
+    def __init__(self, marker):
         self.command = f"touch '{marker}'"
 
     def __reduce__(self):
         return os.system, (self.command,)
 
 
-def refusal(content: bytes, name: str) -> str:
+def refusal(content, name):
     """Return why a file is refused, in one sentence."""
     with pytest.raises(InputError) as caught:
         read_model(content, name)
@@ -79,11 +77,11 @@ def refusal(content: bytes, name: str) -> str:
     ],
 )
 @pytest.mark.parametrize("protocol", [0, 5])
-def test_a_pickle_is_refused_whatever_its_name(marker: Path, name: str, what: str, protocol: int):
+def test_a_pickle_is_refused_whatever_its_name(marker, name, what, protocol):
     assert what in refusal(pickle.dumps(Hostile(marker), protocol=protocol), name)
 
 
-def test_empty_large_and_misnamed_files_are_refused(monkeypatch: pytest.MonkeyPatch):
+def test_empty_large_and_misnamed_files_are_refused(monkeypatch):
     skops = as_skops(logistic())
     assert "is empty" in refusal(b"", "m.onnx") and "is empty" in refusal(b"", "m.skops")
     assert "it is not ONNX; if it is skops, let its name end in .skops" in refusal(skops, "m.onnx")
@@ -98,7 +96,7 @@ GOOD = {"m.onnx": as_onnx(logistic(), numbers()[:1]), "m.skops": as_skops(logist
 
 @settings(max_examples=40)
 @given(st.sampled_from(sorted(GOOD)), st.data())
-def test_damaged_files_are_refused_or_answer(name: str, data: st.DataObject):
+def test_damaged_files_are_refused_or_answer(name, data):
     content = bytearray(GOOD[name])
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
@@ -115,16 +113,16 @@ ADD = helper.make_node("Add", ["x", "w"], ["p"])
 NEG = helper.make_node("Neg", ["x"], ["p"])
 
 
-def own_function() -> bytes:
+def own_function():
     inner, sets = helper.make_node("Neg", ["a"], ["b"]), [helper.make_opsetid("", 17)]
     return graph([NEG], functions=[helper.make_function("f", "F", ["a"], ["b"], [inner], sets)])
 
 
-def claiming(**fields: Any) -> bytes:
+def claiming(**fields):
     return graph([ADD], initializer=[TensorProto(name="w", data_type=1, **fields)])
 
 
-GRAPHS: dict[str, tuple[Callable[[], bytes], str]] = {
+GRAPHS = {
     "an operator of its own": (
         lambda: graph(
             [helper.make_node("Run", ["x"], ["p"], domain="my.ops")], domains=[helper.make_opsetid("my.ops", 1)]
@@ -147,17 +145,17 @@ GRAPHS: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("kind", GRAPHS)
-def test_graphs_that_are_no_model_of_people_are_refused(kind: str):
+def test_graphs_that_are_no_model_of_people_are_refused(kind):
     make, what = GRAPHS[kind]
     assert what in refusal(make(), "m.onnx")
 
 
 @functools.cache
-def plain() -> tuple[dict[str, Any], dict[str, bytes]]:
+def plain():
     return opened(as_skops(pipeline()))
 
 
-def test_nodes_that_call_something_are_refused(marker: Path):
+def test_nodes_that_call_something_are_refused(marker):
     command = f"touch '{marker}'"
     calls = [
         node("OperatorFuncNode", "operator.methodcaller", attrs=several("system", command)),
@@ -195,8 +193,8 @@ def test_what_is_no_fitted_classifier_is_refused():
     assert refusal(as_skops(LogisticRegression()), "m.skops") and refusal(as_skops({"a": 1}), "m.skops")
 
 
-def test_arrays_are_read_without_pickle(marker: Path):
-    def array_of(header: str, rest: bytes = b"") -> bytes:
+def test_arrays_are_read_without_pickle(marker):
+    def array_of(header, rest=b""):
         text = header.encode() + b" " * (117 - len(header)) + b"\n"
         return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + rest
 
@@ -206,3 +204,58 @@ def test_arrays_are_read_without_pickle(marker: Path):
         schema, members = opened(GOOD["m.skops"])
         members[nodes_of(schema, "ndarray")[0]["file"]] = wrong
         assert "damaged or made up" in refusal(closed(schema, members), "m.skops")
+
+
+TYPES = {
+    FieldDescriptor.TYPE_INT32: "int32",
+    FieldDescriptor.TYPE_ENUM: "int32",
+    FieldDescriptor.TYPE_INT64: "int64",
+    FieldDescriptor.TYPE_UINT64: "uint64",
+    FieldDescriptor.TYPE_FLOAT: "float",
+    FieldDescriptor.TYPE_DOUBLE: "double",
+    FieldDescriptor.TYPE_STRING: "string",
+    FieldDescriptor.TYPE_BYTES: "bytes",
+}
+
+
+def descriptors():
+    """Return the format's own description of each message on the list, from that of a model on."""
+    by_title, queue = {"Model": onnx.ModelProto.DESCRIPTOR}, ["Model"]
+    for title in queue:
+        for name, _, kind in onnx_format._FIELDS[title]:
+            part = kind.removeprefix("*")
+            if part in onnx_format._FIELDS and part not in by_title:
+                by_title[part] = by_title[title].fields_by_name[name].message_type
+                queue.append(part)
+    return by_title
+
+
+@pytest.mark.parametrize("title", onnx_format._FIELDS)
+def test_fields_have_the_numbers_and_types_of_the_format(title):
+    titles = {descriptor.full_name: part for part, descriptor in descriptors().items()}
+    for name, number, kind in onnx_format._FIELDS[title]:
+        field = descriptors()[title].fields_by_name[name]
+        assert field.number == number
+        assert field.is_repeated == kind.startswith("*")
+        field_type = titles[field.message_type.full_name] if field.message_type else TYPES[field.type]
+        assert field_type == kind.removeprefix("*")
+
+
+def test_refused_fields_are_fields_of_the_format_that_are_not_let_in():
+    for title, number in onnx_format._REFUSED_FIELDS:
+        assert number in descriptors()[title].fields_by_number
+        assert number not in {allowed for _, allowed, _ in onnx_format._FIELDS[title]}
+
+
+def test_operators_are_the_standard_s_and_none_decodes_or_trains():
+    operators = {
+        schema.name for schema in onnx.defs.get_all_schemas_with_history() if schema.domain in onnx_format.DOMAINS
+    }
+    assert operators >= onnx_format._OPERATORS
+    assert not onnx_format._OPERATORS & {"ImageDecoder", "Optional", "Gradient", "Adam", "NonMaxSuppression"}
+
+
+def test_the_smallest_model_is_let_in():
+    graph = onnx_format.read_graph(onnx_format.smallest_model(), "m.onnx").graph
+    assert [node.op_type for node in graph.node] == ["Identity"]
+    onnx.checker.check_model(onnx.ModelProto.FromString(onnx_format.smallest_model()))

@@ -1,7 +1,5 @@
 """What pages say beside core's numbers: guarantees, headings of curves."""
 
-from __future__ import annotations
-
 import math
 import re
 
@@ -10,7 +8,7 @@ import pandas as pd
 import pytest
 
 from core.desk import TestSet
-from core.studies.membership import MembershipResult, MembershipSettings, most_caught
+from core.studies.membership import MembershipSettings, most_caught
 from core.studies.membership.findings import guarantee
 from core.studies.membership.study import STUDY
 from core.studies.subject import AuditConfig, subject_of
@@ -22,7 +20,7 @@ from tests.unit.datasets.bad_tables import GOOD_ROLES
 from tests.unit.datasets.small_tables import table_of
 
 
-def attacked(method: str, epsilon: float = math.inf) -> MembershipResult:
+def attacked(method, epsilon=math.inf):
     """Return what the loss threshold finds of a model."""
     subject = subject_of(AuditConfig(method=method, epsilon=epsilon, depth=4), samples.dataset(600))
     *_, last = STUDY.run(subject, MembershipSettings(shadows=0, attacks=("loss",)))
@@ -30,7 +28,7 @@ def attacked(method: str, epsilon: float = math.inf) -> MembershipResult:
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 2.0])
-def test_the_guarantee_is_twice_epsilon_for_a_replaced_person(epsilon: float):
+def test_the_guarantee_is_twice_epsilon_for_a_replaced_person(epsilon):
     last = attacked("dp_id3", epsilon)
     guarantee_text = guarantee(last)
     assert "somebody else takes the person's place, which doubles ε" in guarantee_text
@@ -61,7 +59,7 @@ def test_a_card_of_many_values_has_a_row_a_value():
         ("x" * 500, f"fairleak-data-{'x' * 60}.csv"),
     ],
 )
-def test_a_file_is_called_like_its_page_and_table(title: str, name: str):
+def test_a_file_is_called_like_its_page_and_table(title, name):
     assert csv_name("data", title) == name
 
 

@@ -1,11 +1,6 @@
 """What a provider's word is worth: roles, expiry, sign out, and a secrets file that is broken."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit import config
@@ -14,7 +9,7 @@ from pages.shell import signin
 from pages.shell.signin import ANONYMOUS, ENDED, UNLISTED, Role, access_from_claims
 
 NOW = 1_800_000_000.0
-OLGA: dict[str, Any] = {
+OLGA = {
     "is_logged_in": True,
     "sub": "7",
     "email": "Olga@Example.org",
@@ -22,7 +17,7 @@ OLGA: dict[str, Any] = {
     "iat": NOW - 60,
     "exp": NOW + 60,
 }
-RULES: dict[str, Any] = {
+RULES = {
     "claim": "groups",
     "officer": ["olga@example.org", "officers"],
     "auditor": ["auditors", "both"],
@@ -30,7 +25,7 @@ RULES: dict[str, Any] = {
 }
 
 
-def without(*names: str, **more: Any) -> dict[str, Any]:
+def without(*names, **more):
     """Return what is said of Olga but for some claims."""
     return {name: value for name, value in OLGA.items() if name not in names} | more
 
@@ -64,12 +59,12 @@ def without(*names: str, **more: Any) -> dict[str, Any]:
         ({}, None),
     ],
 )
-def test_roles_are_for_whom_the_provider_vouches(claims: Mapping[str, Any], role: Role | None):
+def test_roles_are_for_whom_the_provider_vouches(claims, role):
     assert access_from_claims(claims, RULES, NOW).role is role
 
 
 @pytest.mark.parametrize("rules", [{}, {"officer": []}, {"oficer": ["olga@example.org"]}, {"officer": [7, ""]}])
-def test_who_is_not_listed_has_no_role(rules: Mapping[str, Any]):
+def test_who_is_not_listed_has_no_role(rules):
     access = access_from_claims(OLGA, rules, NOW)
     assert access.role is None and access.reason == UNLISTED
 
@@ -97,7 +92,7 @@ def test_an_asker_opens_the_desk_alone_and_nobody_without_a_role_anything():
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def file(tmp_path, monkeypatch):
     """The secrets file, which is not there at first."""
     path = tmp_path / "secrets.toml"
     before = config.get_option("secrets.files")
@@ -107,18 +102,18 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     config.set_option("secrets.files", before)
 
 
-def test_without_auth_nobody_signs_in(file: Path):
+def test_without_auth_nobody_signs_in(file):
     assert not signin.is_on()
     file.write_text("[other]\nkey = 1\n")
     assert not signin.is_on()
     assert signin.standing_of({}) == signin.Access(Role.OFFICER)
 
 
-def test_the_secrets_file_counts_as_it_is_now_and_lets_nobody_in_when_broken_or_lost(file: Path):
+def test_the_secrets_file_counts_as_it_is_now_and_lets_nobody_in_when_broken_or_lost(file):
     olga = OLGA | {"exp": 2e12}
     template = '[auth]\ncookie_secret = "x"\n[roles]\n{} = ["olga@example.org"]\n'
 
-    def role(text: str) -> Role | None:
+    def role(text):
         file.write_text(text)
         return signin.standing_of(olga).role
 
@@ -131,7 +126,7 @@ def test_the_secrets_file_counts_as_it_is_now_and_lets_nobody_in_when_broken_or_
     assert signin.is_on() and signin.standing_of(olga).role is None
 
 
-def test_an_older_secrets_file_in_its_place_counts(file: Path):
+def test_an_older_secrets_file_in_its_place_counts(file):
     template = '[auth]\ncookie_secret = "x"\n[roles]\n{} = ["olga@example.org"]\n'
     file.write_text(template.format("officer"))
     assert signin.standing_of(OLGA | {"exp": 2e12}).role is Role.OFFICER

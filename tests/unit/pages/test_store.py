@@ -1,34 +1,31 @@
 """Stores and jobs: nothing outlives a release, a waiting job can be cancelled, a restart goes on where it stopped."""
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Iterator
 
 import pytest
 
-from core.base.errors import InputError
+from core.base.errors import Cancelled, InputError
 from pages.shell import background
-from pages.shell.background import Background, Job, ResultStore, State, ensure_started, start, stop
-from pages.shell.job_queue import JobQueue, Urgency
-from tests.patience import PATIENT
+from pages.shell.background import Background, ResultStore, State, ensure_started, start, stop
+from pages.shell.job_queue import PATIENCE, JobQueue, Request, Urgency
+from tests.patience import PATIENT, wait_until
 
 
 @pytest.fixture
-def store() -> ResultStore:
+def store():
     return ResultStore("test store", entries=3)
 
 
 @pytest.fixture
-def gate() -> threading.Event:
+def gate():
     return threading.Event()
 
 
-def test_the_time_left_follows_the_pace(store: ResultStore, monkeypatch: pytest.MonkeyPatch):
+def test_the_time_left_follows_the_pace(store, monkeypatch):
     clock, left = [0.0], []
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
 
-    def work(job: Job) -> None:
+    def work(job):
         left.append(job.remaining())
         for done, seconds in enumerate((100.0, 1.0, 1.0), start=1):
             clock[0] += seconds
@@ -42,15 +39,15 @@ def test_the_time_left_follows_the_pace(store: ResultStore, monkeypatch: pytest.
     assert left == [None, 400.0, 151.5, 68.0, 38.0, None]
 
 
-def test_a_release_at_the_end_of_the_computation(store: ResultStore, gate: threading.Event):
+def test_a_release_at_the_end_of_the_computation(store, gate):
     put, ended = store.put, threading.Event()
 
-    def slow(*about: object, **options: object) -> None:
+    def slow(*about, **options):
         ended.set()
         gate.wait(PATIENT)
-        put(*about, **options)  # type: ignore[arg-type]
+        put(*about, **options)
 
-    store.put = slow  # type: ignore[method-assign]
+    store.put = slow
     job = store.start("k", lambda job: "about a table that is removed")
     ended.wait(PATIENT)
     store.release()
@@ -59,8 +56,8 @@ def test_a_release_at_the_end_of_the_computation(store: ResultStore, gate: threa
     assert store.get("k") is None
 
 
-def test_a_job_that_is_stopping_is_handed_to_nobody(store: ResultStore, gate: threading.Event):
-    def work(job: Job) -> str:
+def test_a_job_that_is_stopping_is_handed_to_nobody(store, gate):
+    def work(job):
         gate.wait(PATIENT)
         job.report(1, 2)
         return "made"
@@ -74,9 +71,7 @@ def test_a_job_that_is_stopping_is_handed_to_nobody(store: ResultStore, gate: th
     assert (stopping.state, restarted.state, store.get("k")) == (State.CANCELLED, State.FINISHED, "made")
 
 
-def test_a_job_that_waits_for_its_turn_can_be_cancelled(
-    store: ResultStore, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_job_that_waits_for_its_turn_can_be_cancelled(store, gate, monkeypatch):
     monkeypatch.setattr(background, "QUEUE", JobQueue(dict.fromkeys(Urgency, 1)))
     first = store.start("first", lambda job: gate.wait(PATIENT), lane="sweep")
     second = store.start("second", lambda job: "never", lane="sweep")
@@ -91,17 +86,17 @@ def test_a_job_that_waits_for_its_turn_can_be_cancelled(
 
 
 @pytest.fixture
-def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+def session(monkeypatch):
     """What a session keeps."""
-    session_state: dict[str, object] = {}
+    session_state = {}
     monkeypatch.setattr(background.st, "session_state", session_state)
     return session_state
 
 
-def counted(store: ResultStore, key: str, gate: threading.Event) -> Background:
+def counted(store, key, gate):
     """Return work that counts to three, as far as a gate lets it."""
 
-    def numbers(first: int) -> Iterator[int]:
+    def numbers(first):
         for n in range(first, 3):
             yield n
             gate.wait(PATIENT)
@@ -109,9 +104,7 @@ def counted(store: ResultStore, key: str, gate: threading.Event) -> Background:
     return Background("count", store, key, lambda job: job.collect(numbers(len(job.partial))), lane="fetch", total=3)
 
 
-def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(
-    store: ResultStore, session: dict, gate: threading.Event
-):
+def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(store, session, gate):
     first, second = counted(store, "one", gate), counted(store, "other", gate)
     assert first.state is None and first.latest is None
     assert ensure_started(first, patience=PATIENT) and first.latest == 0
@@ -126,9 +119,7 @@ def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(
     assert first.result == [0, 1, 2] and first.job.share == 1.0  # gone on with, not begun anew
 
 
-def test_work_that_a_session_has_stopped_waits_until_it_is_started(
-    store: ResultStore, session: dict, gate: threading.Event
-):
+def test_work_that_a_session_has_stopped_waits_until_it_is_started(store, session, gate):
     work = counted(store, "one", gate)
     ensure_started(work, patience=PATIENT)
     stop(work)
@@ -142,10 +133,144 @@ def test_work_that_a_session_has_stopped_waits_until_it_is_started(
     assert work.result == [0, 1, 2]
 
 
-def test_what_has_failed_is_not_tried_again_by_itself(store: ResultStore, session: dict):
-    def broken(job: Job) -> None:
+def test_what_has_failed_is_not_tried_again_by_itself(store, session):
+    def broken(job):
         raise InputError("There must be people.")
 
     work = Background("broken", store, "k", broken, lane="fetch")
     assert not ensure_started(work, patience=PATIENT) and not ensure_started(work)
-    assert work.state == State.FAILED and work.job is not None and work.job.error == "There must be people."
+    assert work.state == State.FAILED and work.job.error == "There must be people."
+
+
+class Jobs:
+    """Jobs in threads that end when a test says so, on a server with few places and a clock of its own."""
+
+    def __init__(self, places=None):
+        self.now = 0.0
+        self.started: list[str] = []
+        self.queue = JobQueue(places or dict.fromkeys(Urgency, 1), clock=lambda: self.now)
+        self.requests: dict[str, Request] = {}
+        self._ends: dict[str, threading.Event] = {}
+        self._cancelled: set[str] = set()
+        self._threads: dict[str, threading.Thread] = {}
+
+    def add(self, *names, urgency=Urgency.LONG):
+        """Let jobs wait; a name begins with the letter of its session."""
+        for name in names:
+            request = self.requests[name] = Request(urgency, [name[0]])
+            self._ends[name] = threading.Event()
+            self._threads[name] = threading.Thread(target=self._run, args=(name, request), daemon=True)
+            self._threads[name].start()
+            wait_until(lambda name=name, request=request: self._has_arrived(name, request), f"{name} to wait")
+
+    def _has_arrived(self, name, request):
+        return name in self.started or request in self.queue._lines[request.urgency].waiting
+
+    def _run(self, name, request):
+        def look():
+            if name in self._cancelled:
+                raise Cancelled("Stopped.")
+
+        try:
+            self.queue.acquire(request, look)
+        except Cancelled:
+            return
+        self.started.append(name)
+        self._ends[name].wait(PATIENT)
+        self.queue.release(request)
+
+    def end(self, name):
+        """Let a running job end, and the next one start."""
+        self._ends[name].set()
+        self._threads[name].join(PATIENT)
+
+    def cancel(self, name):
+        """Cancel a waiting job."""
+        self._cancelled.add(name)
+        self.queue.look_again()
+        self._threads[name].join(PATIENT)
+
+    def order(self):
+        """Let each job end as soon as the next can start; return all jobs in the order of their starts."""
+        for number in range(len(self.requests)):
+            wait_until(lambda number=number: len(self.started) > number, "the next job")
+            self.end(self.started[number])
+        return self.started
+
+    def close(self):
+        """End all jobs."""
+        self._cancelled.update(self.requests)
+        for end in self._ends.values():
+            end.set()
+        self.queue.look_again()
+
+
+@pytest.fixture
+def jobs():
+    """Jobs on a server with one place."""
+    few = Jobs()
+    yield few
+    few.close()
+
+
+def test_the_first_job_of_a_session_goes_before_ten_of_another(jobs):
+    jobs.add(*(f"a{number}" for number in range(10)))
+    jobs.now = 1000.0  # however long they have waited
+    jobs.add("b0")
+    assert jobs.order()[:4] == ["a0", "b0", "a1", "a2"]
+
+
+def test_new_sessions_pass_a_waiting_one_once_at_most(jobs):
+    jobs.add("a1", "a2", "b1")
+    jobs.end("a1")
+    wait_until(lambda: "b1" in jobs.started, "b1")
+    jobs.add("c1")
+    jobs.end("b1")
+    wait_until(lambda: len(jobs.started) == 3, "the third job")
+    jobs.add("d1", "e1")
+    assert jobs.order() == ["a1", "b1", "a2", "c1", "d1", "e1"]
+
+
+def test_urgent_jobs_go_first(jobs):
+    jobs.add("a1", urgency=Urgency.SWEEP)
+    jobs.add("b1", urgency=Urgency.SWEEP)
+    jobs.add("a2", urgency=Urgency.LONG)
+    jobs.add("a3", urgency=Urgency.RESULT)
+    jobs.add("a4", urgency=Urgency.PAGE)
+    assert jobs.order() == ["a1", "a4", "a3", "a2", "b1"]
+
+
+def test_who_was_passed_over_for_long_goes_first_once(jobs):
+    jobs.add("a1", urgency=Urgency.PAGE)
+    jobs.add("b1", "b2", urgency=Urgency.SWEEP)
+    jobs.now = PATIENCE + 1
+    jobs.add("a2", "c1", urgency=Urgency.PAGE)
+    assert jobs.order() == ["a1", "b1", "c1", "a2", "b2"]
+
+
+def test_sweeps_leave_places_for_pages():
+    server = Jobs({Urgency.PAGE: 3, Urgency.RESULT: 2, Urgency.LONG: 2, Urgency.SWEEP: 1})
+    server.add("a1", "b1", urgency=Urgency.SWEEP)
+    assert server.started == ["a1"]
+    server.add("c1", "c2", urgency=Urgency.LONG)
+    assert server.started == ["a1", "c1"]
+    server.add("d1", urgency=Urgency.RESULT)
+    assert server.started == ["a1", "c1"]
+    server.add("e1", urgency=Urgency.PAGE)
+    assert server.started == ["a1", "c1", "e1"]
+    server.close()
+
+
+def test_a_cancelled_job_leaves_at_once_and_never_starts(jobs):
+    jobs.add("a1", "b1", "b2", "c1")
+    jobs.cancel("b1")
+    assert jobs.requests["b1"] not in jobs.queue._lines[Urgency.LONG].waiting
+    del jobs.requests["b1"]
+    assert jobs.order() == ["a1", "b2", "c1"]
+
+
+def test_a_job_that_two_sessions_want_has_the_turn_of_either(jobs):
+    jobs.add("a1", "a2", "a3", "a4")
+    jobs.add("b1")
+    jobs.queue.share(jobs.requests["a4"], "c")
+    assert jobs.order() == ["a1", "a4", "b1", "a2", "a3"]

@@ -1,10 +1,7 @@
 """People at risk: every find and every fix against brute force, no leak and a planted one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +15,14 @@ from core.stats.estimates import Estimate, proportion
 from core.studies.correction import soft_correct, true_tolerance
 from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY as MEMBERSHIP
-from core.studies.model_card import ModelCardResult, ModelCardSettings, ReleasedPeople, measure_card
+from core.studies.model_card import ModelCardSettings, ReleasedPeople, measure_card
 from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, people_attacks
 from core.studies.people.people_at_risk import plan_text, plans, remaining_leaks, remedies_of
 from core.studies.people.people_attacks import CARDS, IdentifiedRecords, PeopleAttacks, _write, inferred
 from core.studies.people.people_study import draw_sets, findings, fix_text, why_nobody, without_fix
-from core.studies.study import SyntheticRecords, draw_people, posterior
+from core.studies.study import draw_people, posterior
 from core.studies.study import subject_of as planted_subject_of
-from core.studies.subject import AuditConfig, Subject, prior_of, subject_of
+from core.studies.subject import AuditConfig, prior_of, subject_of
 from tests import samples
 from tests.unit.charts.checks import check, written
 
@@ -34,19 +31,19 @@ CONFIG = AuditConfig(method="unmitigated", tolerance=0.05, seed=7)
 
 
 @pytest.fixture(scope="module")
-def subject() -> Subject:
+def subject():
     return subject_of(CONFIG, samples.dataset(3600))
 
 
 @pytest.fixture(scope="module")
-def result(subject: Subject) -> PeopleAtRisk:
+def result(subject):
     *_, outcome = PEOPLE.run(subject, SETTINGS)
     assert outcome.at_least(2) and {True, False} == set(map(bool, outcome.fixes))  # there is something to check
     return outcome
 
 
 @pytest.mark.long
-def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result: PeopleAtRisk):
+def test_every_find_is_what_the_attack_by_itself_finds(subject, result):
     dataset, model, splits = subject.dataset, subject.model, subject.splits
     prior = prior_of(dataset, splits, splits.train, seed=CONFIG.seed)
     index = {row: i for i, row in enumerate(splits.train.tolist())}
@@ -67,7 +64,7 @@ def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result:
         exceeded = sum(outsider_score >= score[row] for outsider_score in outside) <= 0.01 * len(outside)
         assert result.identified[person, 4] == exceeded
     card = ModelCardSettings(family="mixed", count=6, on="train", decimals=3, seed=CONFIG.seed)
-    people: ReleasedPeople = subject.once(CARDS.format(6), pytest.fail)
+    people = subject.once(CARDS.format(6), pytest.fail)
     study = measure_card(people.some(60, seed=CONFIG.seed), card)
     disclosed = study.pinned.people[study.pinned.inferred == study.people.sensitive[study.pinned.people]]
     assert set(disclosed) <= set(np.flatnonzero(result.leaks[:, 3]))  # who was below 5% before is found too
@@ -75,7 +72,7 @@ def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result:
 
 
 @pytest.mark.long
-def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(subject: Subject, result: PeopleAtRisk):
+def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(subject, result):
     remedies = remedies_of(subject, SETTINGS)
     assert {remedy.slot for remedy in remedies} == {"outputs", "correction", "queries", "card", "training"}
     freed_by, subjects = {}, {}
@@ -101,17 +98,17 @@ def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(s
         assert effect.new == effect.remaining - len(at_risk) + effect.freed
 
 
-def leaks_again(again: Subject, settings: PeopleSettings, subject: Subject) -> dict[str, np.ndarray]:
+def leaks_again(again, settings, subject):
     """Run the attacks again; only the card's variants, which no remedy changes, are not trained once more."""
-    people: ReleasedPeople = subject.once(CARDS.format(settings.models), pytest.fail)
+    people = subject.once(CARDS.format(settings.models), pytest.fail)
     predictions = np.vstack([again.model.predictions[people.rows][np.newaxis], people.predictions[1:]])
     again.once(CARDS.format(settings.models), lambda: replace(people, predictions=predictions))
     attacks = PeopleAttacks(again, settings)
     return {name: attacks.run(name, settings).leak for name in ATTACKS}
 
 
-def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(monkeypatch: pytest.MonkeyPatch):
-    def fails(people: ReleasedPeople, card: ModelCardSettings) -> ModelCardResult:
+def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(monkeypatch):
+    def fails(people, card):
         if card.decimals == 1:
             raise InputError("Nothing fits these numbers.")
         return measure_card(people, card)
@@ -126,7 +123,7 @@ def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(monkeyp
 
 
 @pytest.fixture(scope="module")
-def three() -> PeopleAttacks:
+def three():
     people = samples.frame(3600)
     people["origin"] = np.where((people["origin"] == "south") & (people.index % 3 == 0), "west", people["origin"])
     roles = replace(samples.ROLES, group=(), each=True)
@@ -135,9 +132,9 @@ def three() -> PeopleAttacks:
 
 
 @pytest.mark.parametrize(("groups", "codes"), [(2, [1]), (3, [0, 1, 2])])
-def test_codes_are_of_one_of_two_groups_and_of_each_of_three(groups: int, codes: list[int]):
+def test_codes_are_of_one_of_two_groups_and_of_each_of_three(groups, codes):
     attacks = SimpleNamespace(prior=np.full((5, groups), 1 / groups))
-    assert PeopleAttacks._codes(attacks, 1) == codes  # type: ignore[arg-type]
+    assert PeopleAttacks._codes(attacks, 1) == codes
 
 
 def test_as_many_exact_answers_as_people_find_everybody():
@@ -154,7 +151,7 @@ def test_queries_are_not_asked_about_a_group_that_is_everybody():
 
 
 @pytest.mark.long
-def test_a_card_about_three_groups_is_read_of_each_against_everybody_else(three: PeopleAttacks):
+def test_a_card_about_three_groups_is_read_of_each_against_everybody_else(three):
     card = three.run("card", SETTINGS)
     current = three.subject.model.predictions[three.rows][np.newaxis]
     predictions = np.vstack([current, three.people.predictions[1:]])
@@ -165,7 +162,7 @@ def test_a_card_about_three_groups_is_read_of_each_against_everybody_else(three:
         assert (card.identified[of_group] == (study.probability[of_group] >= 0.995)).all()
 
 
-def risk(leaks: np.ndarray, **changes: Any) -> PeopleAtRisk:
+def risk(leaks, **changes):
     """Return people whom attacks find as an (n, attacks) array says."""
     n = len(leaks)
     attacks = tuple(
@@ -186,7 +183,7 @@ def risk(leaks: np.ndarray, **changes: Any) -> PeopleAtRisk:
     return replace(result, **changes)
 
 
-def nobody(n: int = 50) -> np.ndarray:
+def nobody(n=50):
     return np.zeros((n, len(ATTACKS)), dtype=np.bool_)
 
 
@@ -200,7 +197,7 @@ def test_expected_number_of_people_of_two_attacks_by_hand():
 
 
 @pytest.mark.parametrize(("people", "groups"), [(2, 3), (3, 2)])
-def test_write_changes_the_other_group_only_where_there_are_two(people: int, groups: int):
+def test_write_changes_the_other_group_only_where_there_are_two(people, groups):
     after = np.full((people, groups), 1 / groups)
     _write(after, np.array([0]), 1, np.array([0.9]))
     row = [0.1, 0.9] if groups == 2 else [1 / 3, 0.9, 1 / 3]
@@ -224,10 +221,10 @@ def test_claims_at_random_seldom_pass_for_a_leak_and_claims_that_know_do(claimed
 SETS = (300, 400, 1000)
 
 
-def twins(*, planted: bool) -> Subject:
+def twins(*, planted):
     """Return a model without leak, and a twin of it on the card that differs in one person's answer, or in none."""
     n, seed = sum(SETS), 5
-    people: SyntheticRecords = draw_people(n, child_generator(seed, "twins"))
+    people = draw_people(n, child_generator(seed, "twins"))
     lots = child_generator(seed, "lots").integers(0, 2, n).astype(np.uint8)
     twin_subject = planted_subject_of(people, lots, SETS, seed=seed)
     rows = np.arange(SETS[0])

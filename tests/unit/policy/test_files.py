@@ -1,9 +1,6 @@
 """Policy files: what is read, refused and written, what a change must say, and the policies to start from."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -13,7 +10,6 @@ from core.auditing.policy import (
     NO_SOURCE,
     Limit,
     LimitUse,
-    Policy,
     check_change,
     default_policy,
     is_placeholder,
@@ -37,7 +33,7 @@ LIMIT_KEYS = "check, value, required, if_not_run, author, date, rationale, sourc
 HEAD, FIRST_TABLE, SECOND = (FILE.split("[[limit]]")[0], *(f"[[limit]]{part}" for part in FILE.split("[[limit]]")[1:]))
 
 
-def refused(text: str | bytes) -> str:
+def refused(text):
     """Return the sentence a policy file is refused with, without the file's name."""
     with pytest.raises(InputError) as caught:
         read_policy(text, name="strict.toml")
@@ -46,7 +42,7 @@ def refused(text: str | bytes) -> str:
     return sentence.removeprefix("strict.toml: ").removeprefix("strict.toml ")
 
 
-def changed(old: str, new: str) -> str:
+def changed(old, new):
     """Return the sample file with its first such passage changed."""
     assert old in FILE
     return FILE.replace(old, new, 1)
@@ -113,7 +109,7 @@ def test_what_no_file_could_hold_is_not_written(wrong):
         policy_text(wrong)
 
 
-def comfortable(shipped: Policy, without: tuple[str, ...] = ()) -> list[Measurement]:
+def comfortable(shipped, without=()):
     """Return measurements well inside every limit."""
     values = {limit.check: 0.9 if CHECKS[limit.check].at_least else 0.1 * limit.value for limit in shipped.limits}
     return [done(check, value, 0.001) for check, value in values.items() if check not in without]
@@ -150,7 +146,7 @@ BEFORE = default_policy()
 MINE = {"version": "4", "author": "A. Officer"}
 
 
-def with_first_limit(**fields: Any) -> Any:
+def with_first_limit(**fields):
     """Return the default policy in a version of one's own, with its first limit changed."""
     return replace(BEFORE, **MINE, limits=(replace(BEFORE.limits[0], **fields), *BEFORE.limits[1:]))
 

@@ -1,9 +1,6 @@
 """People and questions for the tests, and every attribute vector of few people for brute force."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -11,39 +8,37 @@ from core.studies.bias_queries import QueriedRecords, QueryPool, decoders, stati
 from core.studies.bias_queries.gaps import design_scores
 
 
-def attribute(n: int, n_disadvantaged: int, seed: int = 0) -> np.ndarray:
+def attribute(n, n_disadvantaged, seed=0):
     """Return an attribute with that many zeros, in random order."""
     a = np.ones(n, dtype=np.uint8)
     a[np.random.default_rng(seed).permutation(n)[:n_disadvantaged]] = 0
     return a
 
 
-def sizes(a: np.ndarray) -> dict[str, int]:
+def sizes(a):
     """Return the group sizes as the attacks take them."""
     return {"n_advantaged": int(a.sum()), "n_disadvantaged": int(a.size - a.sum())}
 
 
-def scores_and_gaps(a: np.ndarray, m: int, *, design: str = "jitter", seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def scores_and_gaps(a, m, *, design="jitter", seed=0):
     """Return the scores of m models around a U-shaped base, and their exact gaps."""
     rng = np.random.default_rng([seed, a.size, m])
     scores = design_scores(design, rng.beta(0.4, 1.2, a.size), m, rng=rng)
     return scores, statistical_parity_gap(scores, a)
 
 
-def vectors(n: int) -> np.ndarray:
+def vectors(n):
     """Return every attribute of n people in which both groups occur, one a row."""
     return np.array([a for a in product((0, 1), repeat=n) if 0 < sum(a) < n], dtype=np.uint8)
 
 
-def with_ones(n: int, ones: int) -> np.ndarray:
+def with_ones(n, ones):
     """Return every attribute of n people with that many ones, one a row."""
     every = vectors(n)
     return every[every.sum(axis=1) == ones]
 
 
-def posterior(
-    scores: Any, answers: Any, mechanism: Any, *, n_advantaged: int, n_disadvantaged: int, prior: Any = None
-) -> np.ndarray:
+def posterior(scores, answers, mechanism, *, n_advantaged, n_disadvantaged, prior=None):
     """Return the attacker's P(advantaged) of each person after one set of answers; of noisy sums, their release."""
     h = np.atleast_2d(np.asarray(scores, dtype=float))
     n, released = n_advantaged + n_disadvantaged, []
@@ -64,14 +59,7 @@ def posterior(
     return decoders._posterior(answered, aware=True)[0]
 
 
-def pool(
-    n: int = 400,
-    n_disadvantaged: int = 120,
-    *,
-    seed: int = 0,
-    metric: str = "statistical_parity",
-    strength: float = 1.2,
-) -> QueryPool:
+def pool(n=400, n_disadvantaged=120, *, seed=0, metric="statistical_parity", strength=1.2):
     """Return people whose prior is calibrated and so many standard deviations strong, with a U-shaped base model."""
     rng = np.random.default_rng(seed)
     a = attribute(n, n_disadvantaged, seed)
@@ -83,13 +71,13 @@ def pool(
     return QueryPool(people=everybody, advantaged="north", disadvantaged="south", metric=metric)
 
 
-def neighbours(a: tuple[int, ...]) -> list[tuple[int, ...]]:
+def neighbours(a):
     """Return the vectors that differ in one person and still have both groups."""
     flipped = [(*a[:j], 1 - a[j], *a[j + 1 :]) for j in range(len(a))]
     return [b for b in flipped if 0 < sum(b) < len(b)]
 
 
-def weights(a: tuple[int, ...]) -> np.ndarray:
+def weights(a):
     """Return v, straight from the definition."""
     n1 = sum(a)
     return np.array([1 / n1 if x else -1 / (len(a) - n1) for x in a])

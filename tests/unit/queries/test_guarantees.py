@@ -1,11 +1,8 @@
 """What mechanisms promise, proved by brute force, and guarantees against all attackers, draws and neighbours."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
-from typing import Any
 
 import cvxpy
 import numpy as np
@@ -33,7 +30,7 @@ from tests.oracles.privacy_loss import privacy_loss
 from tests.unit.queries.people import neighbours, weights, with_ones
 
 
-def best_attacker(prior: np.ndarray, epsilon: float, delta: float) -> float:
+def best_attacker(prior, epsilon, delta):
     """Return the largest balanced accuracy over all guesses allowed by (ε, δ), by a linear program.
 
     Unknown: for each person the chance of the guess "advantaged" if she is (α) and if she is not (β). Each event's
@@ -50,7 +47,7 @@ def best_attacker(prior: np.ndarray, epsilon: float, delta: float) -> float:
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("half_width", [0.0, 0.05])
 @pytest.mark.parametrize(("n_advantaged", "m"), [(2, 1), (5, 1), (3, 2)])
-def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, m: int, half_width: float, absolute: bool):
+def test_no_guess_is_better_than_the_exact_posterior(n_advantaged, m, half_width, absolute):
     rng = np.random.default_rng(n_advantaged)
     n, prior, scores = 7, rng.uniform(0.05, 0.95, 7), rng.random((m, 7))
     groups = with_ones(n, n_advantaged)
@@ -63,7 +60,7 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, m: int, 
         sum(c * ((g == 1)[a == 1].mean() + (g == 0)[a == 0].mean()) / 2 for a, c in zip(groups, chance, strict=True))
         for g in (np.array(guess) for guess in itertools.product((0, 1), repeat=n))
     )
-    options: dict[str, Any] = {"half_width": half_width, "absolute": absolute}
+    options = {"half_width": half_width, "absolute": absolute}
     limit = exact_accuracy_limit(scores[None], answers[None], prior[None], n_advantaged, **options)
     assert limit == pytest.approx(best / chance.sum(), abs=1e-9)
     assert exact_accuracy_limit(scores[None], answers[None] + 3.0, prior[None], n_advantaged, **options) is None
@@ -72,7 +69,7 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, m: int, 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 8.0])
 @pytest.mark.parametrize("delta", [0.0, 0.1, 0.7])
 @pytest.mark.parametrize("seed", range(3))
-def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int, delta: float):
+def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon, seed, delta):
     rng = np.random.default_rng(seed)
     prior = rng.beta(*rng.uniform(0.2, 5, 2), size=12)
     limit = accuracy_limit_with_prior(prior[np.newaxis], epsilon, delta)
@@ -96,7 +93,7 @@ ANSWERING = [Exact(), Rounded(1), LaplaceGlobal(8.0), SmoothCauchy(40.0), Smooth
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("sizes", [(90, 10), (10, 90), (6, 1), (5, 5)])
 @pytest.mark.parametrize("mechanism", ANSWERING, ids=str)
-def test_targeted_leakage_is_what_the_likelihood_ratio_gets_in_draws(mechanism, sizes: tuple[int, int], absolute: bool):
+def test_targeted_leakage_is_what_the_likelihood_ratio_gets_in_draws(mechanism, sizes, absolute):
     mechanism, (n1, n0) = replace(mechanism, absolute=absolute), sizes
     n, rng, draws = n1 + n0, np.random.default_rng(0), 40_000
     question = np.eye(1, n)
@@ -113,17 +110,15 @@ def test_targeted_leakage_is_what_the_likelihood_ratio_gets_in_draws(mechanism, 
 AMONG_100 = (np.arange(100) >= 10).astype(int)
 
 
-def questions(m: int) -> np.ndarray:
+def questions(m):
     rng = np.random.default_rng(1)
     return np.clip(rng.random(100) + rng.uniform(-0.1, 0.1, (m, 100)), 0, 1)
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "median", "high"),
-    [(SmoothCauchy(5.0), 11.7, 149), (LaplaceGlobal(5.0), 1.77, 7.64)],
-    ids=str,
+    ("mechanism", "median", "high"), [(SmoothCauchy(5.0), 11.7, 149), (LaplaceGlobal(5.0), 1.77, 7.64)], ids=str
 )
-def test_answer_error_of_the_published_budget(mechanism, median: float, high: float):
+def test_answer_error_of_the_published_budget(mechanism, median, high):
     error = answer_error(mechanism, questions(25), AMONG_100, rng=np.random.default_rng(1))
     assert (error.median, error.high) == pytest.approx((median, high), rel=0.01)
     assert error.exceeds_range
@@ -139,7 +134,7 @@ def test_answer_error_of_rounding_is_how_far_answers_are_moved():
     assert (error.median, error.high) == pytest.approx((0.025, 0.0475), abs=1e-9)
 
 
-def given_sizes(prior: np.ndarray, n_advantaged: int) -> list[tuple[np.ndarray, float]]:
+def given_sizes(prior, n_advantaged):
     """Return the law of the attribute vectors given how many are advantaged, by going through all of them."""
     every = with_ones(prior.size, n_advantaged)
     law = np.where(every == 1, prior, 1 - prior).prod(axis=1)
@@ -147,7 +142,7 @@ def given_sizes(prior: np.ndarray, n_advantaged: int) -> list[tuple[np.ndarray, 
 
 
 @pytest.mark.parametrize("n_advantaged", [1, 3, 6])
-def test_the_prior_given_the_sizes_by_enumeration(n_advantaged: int):
+def test_the_prior_given_the_sizes_by_enumeration(n_advantaged):
     prior = np.random.default_rng(n_advantaged).uniform(0.01, 0.99, (4, 7))
     for p, chances in zip(prior, prior_given_sizes(prior, n_advantaged), strict=True):
         assert chances == pytest.approx(sum(a * weight for a, weight in given_sizes(p, n_advantaged)))
@@ -156,7 +151,7 @@ def test_the_prior_given_the_sizes_by_enumeration(n_advantaged: int):
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 3.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_nobody_who_knows_the_sizes_beats_the_limit(epsilon: float, seed: int):
+def test_nobody_who_knows_the_sizes_beats_the_limit(epsilon, seed):
     """The best attacker there is, against a sum with geometric noise that keeps exactly this epsilon."""
     rng = np.random.default_rng(seed)
     n, n_advantaged = 6, int(rng.integers(1, 6))
@@ -179,7 +174,7 @@ CORRECTED = [LaplaceGlobal, SmoothCauchy, NoisySums]
 BUDGETS = (0.1, 1.0, 5.0, 50.0)
 
 
-def rows_that_move_most(a, b) -> list[np.ndarray]:
+def rows_that_move_most(a, b):
     """Return binary rows with the largest signed move from a to b, and rows from which an absolute gap moves most."""
     v, w = weights(a), weights(b)
     flipped = int(np.flatnonzero(np.array(a) != np.array(b))[0])
@@ -199,7 +194,7 @@ def rows_that_move_most(a, b) -> list[np.ndarray]:
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("make", CORRECTED)
 @pytest.mark.parametrize("n", [3, 4, 7, 10])
-def test_no_corrected_mechanism_loses_more_than_epsilon(n: int, make, absolute: bool):
+def test_no_corrected_mechanism_loses_more_than_epsilon(n, make, absolute):
     rng = np.random.default_rng(n)
     worst = nearest = 0.0
     for epsilon in BUDGETS:
@@ -220,7 +215,7 @@ def test_no_corrected_mechanism_loses_more_than_epsilon(n: int, make, absolute: 
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("delta", [1e-6, 0.5])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 50.0])  # from 1 on the theorem is silent
-def test_smooth_laplace_keeps_epsilon_and_delta(epsilon: float, delta: float, absolute: bool):
+def test_smooth_laplace_keeps_epsilon_and_delta(epsilon, delta, absolute):
     mechanism = SmoothLaplace(epsilon, delta, absolute=absolute)
     assert mechanism.holds == (epsilon < 1)
     for n, m in itertools.product((3, 5, 10, 60), (1, 4, 25)):

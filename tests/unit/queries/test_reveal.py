@@ -1,7 +1,5 @@
 """Recovery in closed form and by linear programs: against every vector and what is planted."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 
@@ -13,21 +11,17 @@ from scipy.optimize import _constraints
 from core.base.errors import InputError
 from core.studies.bias_queries import partition_absolute, recover_flips, statistical_parity_gap
 from core.studies.bias_queries.gaps import design_scores, most_questions
-from core.studies.bias_queries.reveal import (
-    recover_compressed,
-    reveal_bits,
-    solve_program,
-)
+from core.studies.bias_queries.reveal import recover_compressed, reveal_bits, solve_program
 from tests.unit.queries.people import attribute, scores_and_gaps, sizes, vectors
 
 
-def flip_answers(base: np.ndarray, a: np.ndarray) -> np.ndarray:
+def flip_answers(base, a):
     scores = design_scores("targeted", base, a.size + 1, rng=np.random.default_rng(0))
     return statistical_parity_gap(scores, a)[1:]
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_flips_without_the_last_answer(n: int):
+def test_flips_without_the_last_answer(n):
     """It is a matter of the base scores alone whether the rest suffices; where it does, everybody is recovered."""
     rng = np.random.default_rng(n)
     bases = [*itertools.product((0.0, 1.0), repeat=n), *rng.random((20, n)), *rng.choice([0.2, 0.5, 1.0], (20, n))]
@@ -40,13 +34,13 @@ def test_flips_without_the_last_answer(n: int):
             assert all((recovery.recovered == a).all() for recovery, a in recoveries)
 
 
-def bit_answers(a: np.ndarray, m: int | None = None) -> np.ndarray:
+def bit_answers(a, m=None):
     m = m or most_questions("bits", a.size)
     return statistical_parity_gap(design_scores("bits", np.zeros(a.size), m, rng=np.random.default_rng(0)), a)
 
 
 @pytest.mark.parametrize("n", [2, 3, 50, 51, 100, 1000])
-def test_everybody_is_revealed_whatever_the_sizes(n: int):
+def test_everybody_is_revealed_whatever_the_sizes(n):
     rng = np.random.default_rng(n)
     for seed in range(20):
         a = attribute(n, int(rng.integers(1, n)), seed)
@@ -56,7 +50,7 @@ def test_everybody_is_revealed_whatever_the_sizes(n: int):
 
 
 @pytest.mark.parametrize(("n", "n_disadvantaged", "seed"), [(51, 48, 98), (100, 76, 178), (100, 88, 229)])
-def test_rounding_inside_the_answer_is_undone(n: int, n_disadvantaged: int, seed: int):
+def test_rounding_inside_the_answer_is_undone(n, n_disadvantaged, seed):
     """Attributes for which the sum's own rounding moves K by one or more; found by trying 600."""
     rng = np.random.default_rng(seed)
     assert (rng.choice([50, 51, 100, 1000]), rng.integers(1, n)) == (n, n_disadvantaged)
@@ -66,11 +60,11 @@ def test_rounding_inside_the_answer_is_undone(n: int, n_disadvantaged: int, seed
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 6, 8])
-def test_everybody_is_parted_with_n_questions(n: int):
+def test_everybody_is_parted_with_n_questions(n):
     for a in vectors(n):  # among them three times as many of one as of the other, and as many
-        questions: list[np.ndarray] = []
+        questions = []
 
-        def ask(scores: np.ndarray, a: np.ndarray = a, questions: list[np.ndarray] = questions) -> np.ndarray:
+        def ask(scores, a=a, questions=questions):
             questions.extend(scores)
             return np.abs(statistical_parity_gap(scores, a))
 
@@ -90,13 +84,13 @@ def test_everybody_is_parted_with_n_questions(n: int):
         (lambda: partition_absolute(lambda _: [0.5, 0.5], 4), r"ask must return one answer .* 1 questions, got 2\."),
     ],
 )
-def test_unreadable_input(call, message: str):
+def test_unreadable_input(call, message):
     with pytest.raises(InputError, match=message):
         call()
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_box_with_prior_is_the_most_probable_vector(seed: int):
+def test_box_with_prior_is_the_most_probable_vector(seed):
     """Against brute force over all vectors: the program's optimum is never less likely, and equal when it is whole."""
     rng = np.random.default_rng(seed)
     a = attribute(10, 4, seed)
@@ -120,7 +114,7 @@ def test_box_with_prior_is_the_most_probable_vector(seed: int):
 COST, MATRIX, RIGHT = np.ones(3), np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]), np.array([1.0, 1.0])
 
 
-def test_an_unsolved_program_and_a_wrong_solution(monkeypatch: pytest.MonkeyPatch):
+def test_an_unsolved_program_and_a_wrong_solution(monkeypatch):
     rng = np.random.default_rng(0)
     matrix = rng.random((150, 600))
     right = matrix @ (rng.random(600) < 0.1)
@@ -136,7 +130,7 @@ def test_an_unsolved_program_and_a_wrong_solution(monkeypatch: pytest.MonkeyPatc
     assert solve_program(COST, MATRIX, RIGHT, RIGHT) is None
 
 
-def test_a_program_leaves_other_threads_warnings_alone(monkeypatch: pytest.MonkeyPatch):
+def test_a_program_leaves_other_threads_warnings_alone(monkeypatch):
     """What scipy does inside is done to the whole process: a model trained meanwhile would fail on a warning."""
     entered = []
 
@@ -151,7 +145,7 @@ def test_a_program_leaves_other_threads_warnings_alone(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(("hidden", "visible"), [([0, 0], [1, 1, 0]), ([1, 1], [1, 0, 0]), ([0, 0, 0], [1, 1, 1, 0])])
-def test_recover_flips_gives_the_hidden_the_group_that_the_sizes_leave(hidden: list[int], visible: list[int]):
+def test_recover_flips_gives_the_hidden_the_group_that_the_sizes_leave(hidden, visible):
     """No flip tells of who has a score of one half, but the sizes do: all that are missing of one group are they."""
     a = np.array(hidden + visible, dtype=np.uint8)
     base = np.where(np.arange(a.size) < len(hidden), 0.5, 0.2)

@@ -1,34 +1,44 @@
 """The study of planned answers: its checks against the trials, its words, a planted leak and none."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.datasets import Roles, build_dataset
+from core.base.errors import InputError
+from core.datasets import Roles, build_dataset, demo_table
+from core.datasets.splits import split
 from core.stats.estimates import Estimate, certain, mean_over_repeats, points, strongest
+from core.stats.fairness import METRICS
 from core.studies.bias_queries import (
     DECODERS,
     NOISES,
     BiasQueriesResult,
     BiasQueriesSettings,
     ErrorQuantiles,
+    Exact,
     Leak,
     NoisySums,
+    SmoothCauchy,
+    SmoothLaplace,
     Trials,
     answers_excess,
     findings,
+    leakage,
+    needed,
     query_pool,
+    statistical_parity_gap,
 )
 from core.studies.bias_queries.findings import curve_finding
 from core.studies.bias_queries.study import STUDY
-from core.studies.bias_queries.trials import two_sided
-from core.studies.study import Measurement
-from core.studies.subject import AuditConfig, Subject, subject_of
+from core.studies.bias_queries.trials import FEWEST_IN_GROUP, two_sided
+from core.studies.subject import AuditConfig, subject_of
 from tests import samples
+from tests.samples import dataset
+from tests.unit.queries.people import pool
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="region", each=True)
 SUMS = BiasQueriesSettings(questions=6, people=40, mechanism="noisy_sums", epsilon=0.5, repeats=4)
@@ -39,12 +49,12 @@ CONFIG = AuditConfig(dataset="sample", method="unmitigated", tolerance=0.05, see
 
 
 @pytest.fixture(scope="module")
-def two() -> Subject:
+def two():
     return subject_of(CONFIG, samples.dataset(1500, seed=8))
 
 
 @pytest.fixture(scope="module")
-def three() -> Subject:
+def three():
     """People of one origin and of two kinds of another, of 35%, about 33% and 33%."""
     table = samples.table(1500, seed=8)
     east = np.arange(len(table.frame)) % 2 == 0
@@ -53,34 +63,31 @@ def three() -> Subject:
     return subject_of(CONFIG, build_dataset(replace(table, frame=frame, roles=(ROLES,)), ROLES))
 
 
-def result(subject: Subject, settings: BiasQueriesSettings) -> BiasQueriesResult:
+def result(subject, settings):
     *_, leak = STUDY.run(subject, settings)
     return leak
 
 
-def done(check: str, subject: Subject, settings: BiasQueriesSettings) -> Measurement:
+def done(check, subject, settings):
     return STUDY.checks(result(subject, settings), settings)[check]
 
 
-def test_answers_excess_is_that_of_the_best_decoder_paired_by_draw(two: Subject):
+def test_answers_excess_is_that_of_the_best_decoder_paired_by_draw(two):
     measured = done("answers_excess", two, SUMS)
     trials = Trials(query_pool(two), n=40, repeats=4, seed=7, most=6)
     prior = np.array(trials.leakages(0, NoisySums(0.5), "strongest"))
     excess = [mean_over_repeats(np.array(trials.leakages(6, NoisySums(0.5), decoder)) - prior) for decoder in DECODERS]
-    assert measured.estimate is not None
     assert measured.estimate.value == max(mean.value for mean in excess)
     assert measured.estimate.high == strongest({str(i): mean for i, mean in enumerate(excess)}, freedom=3)[1].high
-    assert measured.control is not None
     assert measured.control.value == pytest.approx(prior.mean())
 
 
-def test_answers_excess_of_draws_that_agree_is_not_certain(two: Subject):
+def test_answers_excess_of_draws_that_agree_is_not_certain(two):
     """Answers that move nobody: every draw has the same excess, and one person more or less is still possible."""
     trials = Trials(query_pool(two), n=40, repeats=4, seed=7, most=6)
     leaks = tuple(trials.leak_of(6, decoder, [0.75] * 4, [0.75] * 4) for decoder in DECODERS)
     measured = answers_excess(replace(result(two, SUMS), leaks=leaks), SUMS).estimate
     one_person = 0.5 / min(trials.n_advantaged, trials.n_disadvantaged)
-    assert measured is not None
     assert measured.value == 0.0
     assert measured.low < 0.0
     assert measured.high == pytest.approx(one_person * (1 - 0.025**0.25))
@@ -90,26 +97,25 @@ def test_answers_excess_of_draws_that_agree_is_not_certain(two: Subject):
     ("mechanism", "value"),
     [("noisy_sums", math.e / (1 + math.e)), ("laplace", math.e / (1 + math.e)), ("exact", 1.0), ("rounded", 1.0)],
 )
-def test_the_bound_on_one_person_follows_from_the_budget(two: Subject, mechanism: str, value: float):
+def test_the_bound_on_one_person_follows_from_the_budget(two, mechanism, value):
     measurement = done("targeted_leakage", two, replace(SUMS, mechanism=mechanism))
-    assert measurement.basis == "declared" and measurement.estimate is not None
+    assert measurement.basis == "declared"
     assert measurement.estimate.value == pytest.approx(value) and measurement.estimate.low == measurement.estimate.high
 
 
-def test_two_sided_sets_the_largest_of_three_groups_against_everybody_else(two: Subject, three: Subject):
+def test_two_sided_sets_the_largest_of_three_groups_against_everybody_else(two, three):
     dataset = two_sided(three.dataset)
     largest = int(np.bincount(three.dataset.sensitive, minlength=3).argmax())
     assert dataset.group_names == ("everybody else", three.dataset.group_names[largest])
     assert (dataset.sensitive == (three.dataset.sensitive == largest)).all()
     assert two_sided(two.dataset) is two.dataset
     measurement = done("answers_excess", three, EXACT)
-    assert measurement.estimate is not None
     assert measurement.estimate.value > 0.05  # six exact answers about forty people
     pool = query_pool(three)
     assert (pool.people.base == three.model.scores[three.splits.test]).all()  # nobody the model was trained on
 
 
-def test_answers_about_three_groups_name_the_largest_and_about_two_none(two: Subject, three: Subject):
+def test_answers_about_three_groups_name_the_largest_and_about_two_none(two, three):
     _, largest = two_sided(three.dataset).group_names
     few = replace(SUMS, questions=1, repeats=2)
     of_two, of_three = result(two, few), result(three, few)
@@ -119,7 +125,7 @@ def test_answers_about_three_groups_name_the_largest_and_about_two_none(two: Sub
 
 
 @pytest.mark.parametrize(("change", "reason"), [("labels", "only predicted labels"), ("people", "must hold 4 to")])
-def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, change: str, reason: str):
+def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two, change, reason):
     model = replace(two.model, has_scores=change != "labels")
     settings = replace(SUMS, people=40 if change == "labels" else 5_000)
     leak = result(replace(two, model=model), settings)
@@ -130,10 +136,10 @@ def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, chang
     assert STUDY.findings(leak, settings)[0].point == leak.reason
 
 
-def leaked(gain: float, half: float) -> BiasQueriesResult:
+def leaked(gain, half):
     """Return answers that add a gain, with so long an interval on either side."""
 
-    def about(middle: float) -> Estimate:
+    def about(middle):
         return Estimate(value=middle, low=middle - half, high=middle + half, n=8)
 
     leak = Leak(m=25, decoder="strongest", leakage=about(0.65 + gain), gain=about(gain), complete=0.0, typical=0)
@@ -144,7 +150,7 @@ def leaked(gain: float, half: float) -> BiasQueriesResult:
 @pytest.mark.parametrize("gain", [0.002, 0.03])
 @pytest.mark.parametrize("half", [0.001, 0.02, 0.2])
 @pytest.mark.parametrize("noise", ["exact", "rounded", "cauchy", "noisy_sums"])
-def test_the_interval_decides_whether_answers_add_anything(gain: float, half: float, noise: str):
+def test_the_interval_decides_whether_answers_add_anything(gain, half, noise):
     (finding,) = findings(leaked(gain, half), BiasQueriesSettings(mechanism=noise))
     assert ("no statistically significant effect" in finding.point) == (gain - half <= 0)
     assert (f"a gain of {points(gain)}" in finding.point) == (gain - half > 0)
@@ -158,3 +164,134 @@ def test_curve_finding_names_the_most_answers_where_they_are_too_few():
     everybody = replace(many.leaks[0], leakage=certain(1.0, 8), complete=1.0)
     finding = curve_finding([few, replace(many, leaks=(everybody,))], EXACT)
     assert finding.point.count("60") == 2 and "not reached" not in finding.point
+
+
+ASKING = {"n": 30, "repeats": 5, "seed": 9}
+
+
+def trials(**changes):
+    return Trials(pool(), **{**ASKING, **changes})
+
+
+@pytest.mark.parametrize("design", ["jitter", "random_binary", "targeted", "single"])
+def test_the_first_questions_do_not_depend_on_the_last(design):
+    drawn_trials, later = trials(design=design), trials(design=design)
+    later.ask(later.numbers[-1], Exact())
+    for m in (1, 7):
+        first, again = drawn_trials.ask(m, Exact()), later.ask(m, Exact())
+        everything = later.ask(later.numbers[-1], Exact())
+        assert (first.scores == again.scores).all() and (first.answers == again.answers).all()
+        assert (everything.scores[:, :m] == first.scores).all()
+        assert everything.answers[:, :m] == pytest.approx(first.answers, abs=1e-12)
+
+
+def test_ask_answers_about_the_people_of_each_repeat():
+    drawn_trials = trials()
+    queries = drawn_trials.ask(6, Exact())
+    for r, people in enumerate(drawn_trials.people):
+        assert people.sizes == (drawn_trials.n_advantaged, drawn_trials.n_disadvantaged)
+        assert queries.answers[r] == pytest.approx(statistical_parity_gap(queries.scores[r], people.sensitive))
+        assert np.abs(queries.scores[r] - people.base).max() <= 0.1 + 1e-12
+    some = drawn_trials.ask(6, SmoothCauchy(2.0), [3, 1])
+    assert (some.answers == drawn_trials.ask(6, SmoothCauchy(2.0)).answers[[3, 1]]).all()
+    assert (some.prior == drawn_trials.prior[[3, 1]]).all()
+
+
+def test_accuracy_has_the_spread_between_the_models_asked_about():
+    drawn_trials = trials()
+    spread = []
+    for people, scores in zip(drawn_trials.people, drawn_trials.ask(6, Exact()).scores, strict=True):
+        spread.append(np.std([np.mean((model >= 0.5) == people.labels) for model in scores]))
+    assert len(spread) == 5 and drawn_trials.accuracy(6)[2] == pytest.approx(np.mean(spread))
+
+
+ENDS = {"jitter": 18, "random_binary": 18, "bits": 1, "targeted": 31, "single": 30}
+
+
+@pytest.mark.parametrize("design", ENDS)
+def test_enough_exact_answers_are_the_truth(design):
+    drawn_trials, last = trials(design=design), ENDS[design]
+    assert drawn_trials.numbers[-1] == last
+    for decoder in ("strongest", "without_prior", *(["published"] if design == "bits" else [])):
+        assert drawn_trials.leak(last, Exact(absolute=design == "single"), decoder).complete == 1.0
+
+
+def leak(m, value, complete=0.0):
+    rate = Estimate(value=value, low=value, high=value, n=2)
+    return Leak(m=m, decoder="strongest", leakage=rate, gain=rate, complete=complete, typical=0)
+
+
+@pytest.mark.parametrize(
+    ("leaks", "target", "answers"),
+    [
+        ([(0, 0.5), (20, 1.0), (5, 0.96), (10, 0.94), (15, 0.999)], 0.95, 15),  # reached and lost again does not count
+        ([(0, 0.5), (20, 1.0), (5, 0.96), (10, 0.94), (15, 0.999)], 0.5, 0),
+        ([(0, 0.5), (20, 1.0), (25, 0.9)], 0.95, None),
+        ([(0, 0.5)], 0.95, None),
+        ([], 0.95, None),
+    ],
+)
+def test_needed_is_the_fewest_answers_from_which_on_it_is_reached(leaks, target, answers):
+    assert needed([leak(m, value) for m, value in leaks], target) == answers
+
+
+def test_an_epsilon_that_may_fail_bounds_nobody_where_it_surely_fails():
+    drawn_trials, sure = trials(), [SmoothLaplace(0.9, d) for d in (1e-9, 0.05, 0.9)]
+    limits = [drawn_trials.bound(mechanism) for mechanism in sure]
+    assert limits[0] == pytest.approx(drawn_trials.limit(0.9, with_sizes=True)) and limits[2] == 1.0
+    assert limits[0] < limits[1] < limits[2]
+
+
+@given(st.integers(2, 300), st.integers(2, 300), st.integers(4, 600))
+def test_samples_keep_the_shares(advantaged, disadvantaged, n):
+    people_pool = pool(advantaged + disadvantaged, disadvantaged)
+    if n > people_pool.people.n:
+        with pytest.raises(InputError, match=f"4 to {people_pool.people.n} people, got {n}"):
+            people_pool.sizes(n)
+        return
+    expected = n * disadvantaged / people_pool.people.n
+    if min(round(expected), n - round(expected)) < FEWEST_IN_GROUP:
+        with pytest.raises(InputError, match="at least 2 people of each group, or the first answer reveals them"):
+            people_pool.sizes(n)
+        return
+    n1, n0 = people_pool.sizes(n)
+    assert n1 + n0 == n and abs(n0 - expected) <= 0.5
+    drawn = people_pool.sample(n, np.random.default_rng(0))
+    assert drawn.sizes == (n1, n0) and drawn.n == n
+
+
+@pytest.fixture(scope="module")
+def demo():
+    table = demo_table()
+    return build_dataset(table, table.roles[0])
+
+
+def config_for(data, **changes):
+    return AuditConfig(dataset="demo", roles=data.roles, **changes)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_query_pool_holds_the_test_people_a_metric_is_about(demo, metric):
+    config = config_for(demo, method="unmitigated", metric=metric)
+    people_pool = query_pool(subject_of(config, demo))
+    people, rows = people_pool.people, split(demo, train_share=config.train_share, seed=config.seed).test
+    label = {"equal_opportunity": 1, "equalized_odds": 1, "predictive_equality": 0}.get(metric)
+    if label is not None:
+        rows = rows[demo.labels[rows] == label]
+    assert (people.sensitive == (demo.sensitive[rows] == demo.group_names.index("men"))).all()
+    assert (people.labels == demo.labels[rows]).all()
+    assert (people_pool.advantaged, people_pool.disadvantaged) == ("men", "women")  # the larger group is advantaged
+    share = people.sizes[0] / people.n
+    assert leakage(people.sensitive, people.prior > share) > 0.6
+    assert abs(people.prior.mean() - share) < 0.04  # calibrated on other people
+
+
+def test_groups_that_cannot_be_compared_are_refused_in_one_sentence():
+    data = dataset(1500)
+    north = data.group_names.index("north")
+    config = config_for(data, metric="equal_opportunity", method="unmitigated")
+    subject = subject_of(config, data)
+    test, labels = subject.splits.test, data.labels.copy()
+    labels[test[data.sensitive[test] == north]] = 0
+    with pytest.raises(InputError, match=r"Equal opportunity needs at least 2 people of each group .* got 0 of one"):
+        query_pool(replace(subject, dataset=replace(data, labels=labels)))

@@ -1,14 +1,10 @@
 """No test of audits reads or fills a folder of this machine."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def no_folders_of_this_machine(tmp_path_factory) -> Iterator[None]:
+def no_folders_of_this_machine(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         cache = tmp_path_factory.mktemp("cache") / "datasets"
         patched.setattr("core.cli.audit.default_cache_folder", lambda: cache)

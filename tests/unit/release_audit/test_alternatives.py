@@ -1,7 +1,5 @@
 """What could be released instead: the first narrower release that passes is named, and no other is."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache
@@ -10,17 +8,36 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.auditing import AuditPlan, DataPlan, ModelPlan, ReleaseAudit, run_audit
+from core.__main__ import main
+from core.auditing import (
+    AuditPlan,
+    DataPlan,
+    MissingAnswers,
+    ModelPlan,
+    commented_plan,
+    inputs,
+    read_plan,
+    run_audit,
+    suggested_plan,
+)
 from core.auditing import run as run_module
-from core.auditing.policy import Limit, Policy
-from core.auditing.run import measured_alternatives
+from core.auditing.inputs import FAVOURABLE, answer_line, plan_comments, require_answers
+from core.auditing.policy import Alternative, Limit, Policy
+from core.auditing.result import data_caveats
+from core.auditing.run import audited_of, measured_alternatives
+from core.base.caveats import CaveatKind
 from core.base.errors import InputError
-from core.datasets import read_table
+from core.datasets import build_dataset, read_table
+from core.datasets.checked_table import Fact, Repair, Severity
+from core.datasets.input_check import check_input
 from core.models import GIVEN_PREDICTIONS
 from core.report import from_json, report_document, to_json
-from core.studies.subject import AuditConfig
+from core.stats.estimates import accuracy
+from core.studies.subject import AuditConfig, OutputsPlan
 from tests import samples
+from tests.input_cases import CASES, csv_of
 from tests.policy_samples import done, policy
+from tests.samples_report import sample
 
 LIMITS = (
     Limit(check="membership_auc", value=0.56, required=True),
@@ -30,7 +47,7 @@ POLICY = Policy(name="Test", version="1", limits=LIMITS)
 
 
 @cache
-def audit(leak: str) -> ReleaseAudit:
+def audit(leak):
     """Return the audit of scores with one decimal, in which training records show in another way each."""
     n = 2000
     rng = np.random.default_rng(5)
@@ -90,7 +107,143 @@ def test_narrower_releases_are_sought_where_released_outputs_alone_do_not_pass(
 
 
 def test_a_report_whose_tries_were_altered_is_refused_in_one_sentence():
-    altered = json.loads(to_json(report_document(audit("first decimal"))))
+    tried = Alternative(outputs=OutputsPlan(released="labels"), measurements=(), tries=1)
+    altered = json.loads(to_json(report_document(replace(sample(), alternatives=(tried,)))))
     altered["alternatives"][0]["tries"] = 0
     with pytest.raises(InputError, match=r"alternatives/0/tries"):
         from_json(json.dumps(altered))
+
+
+PLAN = samples.plan()
+REVERSED = Fact(
+    kind="reversed_score",
+    severity=Severity.BLOCKING,
+    point="'score' is lower where 'hired' is 'yes': AUC 0.132.",
+    key="data.positive",
+    columns=("score",),
+    repairs=(
+        Repair(title="It predicts no", changes={"positive": "no"}),
+        Repair(title="It is right so", changes={"confirmed": ("reversed_score",)}),
+    ),
+)
+FAVOUR = Fact(
+    kind="favourable",
+    severity=Severity.QUESTION,
+    point="Which value of hired is good for the person?",
+    more="hired is yes for 51%, no for 49%.",
+    key=FAVOURABLE,
+    repairs=(Repair(title="yes is good", changes={"favourable": "yes"}),),
+)
+ANSWER = Fact(
+    kind="possible_answers",
+    severity=Severity.GUESS,
+    point="risk_score may be a model's answer and is left out.",
+    key="data.score",
+    repairs=(Repair(title="It is the score", changes={"score": "risk_score", "threshold": "0.4"}),),
+)
+NOTE = Fact(kind="repeated_records", severity=Severity.NOTE, point="12 of 900 records equal another one.")
+
+
+def answering(monkeypatch, *facts):
+    """Let the input check say this of every table."""
+    monkeypatch.setattr(inputs, "check_input", lambda frame, roles, guesses=(): facts)
+
+
+@pytest.mark.parametrize("facts", [(REVERSED,), (FAVOUR, REVERSED)], ids=["one", "two"])
+def test_each_missing_answer_is_a_line(facts, monkeypatch):
+    answering(monkeypatch, *facts, NOTE)
+    with pytest.raises(MissingAnswers) as caught:
+        require_answers(samples.table(100), samples.ROLES)
+    lines = str(caught.value).splitlines()
+    headline = ["Answers missing before an audit: 2."] * (len(facts) - 1)
+    assert lines == [*headline, *map(answer_line, facts)]
+
+
+def test_the_command_ends_in_3_with_a_line_for_each_answer(monkeypatch, tmp_path, capsys):
+    samples.frame(300).to_csv(tmp_path / "table.csv", index=False)
+    plan = tmp_path / "plan.toml"
+    arguments = ["--label", "hired", "--attribute", "origin", "--favourable", "yes", "-o", str(plan), "-q"]
+    assert main(["init", "--file", str(tmp_path / "table.csv"), *arguments]) == 0
+    answering(monkeypatch, FAVOUR, REVERSED)
+    capsys.readouterr()
+    assert main(["audit", str(plan), "--out", str(tmp_path / "out"), "--no-self-test", "-q"]) == 3
+    assert capsys.readouterr().err.splitlines()[1:] == [f"- {answer_line(FAVOUR)}", f"- {answer_line(REVERSED)}"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_open_questions_are_commented_keys_of_a_plan():
+    comments = plan_comments((FAVOUR, REVERSED, ANSWER, NOTE))
+    assert set(comments) == {FAVOURABLE, "data.positive", "data.score"}
+    roles = replace(samples.ROLES, favourable="")
+    plan = replace(PLAN, config=replace(PLAN.config, roles=roles))
+    text = commented_plan(plan, notes=comments, instead=comments)
+    lines = text.splitlines()
+    assert {f"# Question: {FAVOUR.text}", "# favourable =   (required)"} <= {*lines}
+    assert '# positive = "no"   (It predicts no)' in lines[: lines.index('positive = "yes"')]
+    assert read_plan(text).config.roles == roles
+
+
+def test_answer_line_is_what_is_written_in_the_plan():
+    assert answer_line(REVERSED) == (
+        "data.positive: 'score' is lower where 'hired' is 'yes': AUC 0.132. "
+        'Write data.positive = "no" (It predicts no) or data.confirmed = ["reversed_score"] (It is right so).'
+    )
+    assert 'data.score = "risk_score" and model.threshold = "0.4"' in answer_line(ANSWER)
+
+
+def test_data_caveats_tell_a_confirmed_block_from_a_note():
+    frame = samples.frame(600)
+    frame["score"] = np.where(frame["hired"] == "yes", 0.2, 0.8) + 0.15 * frame["skill"].rank(pct=True).round(2)
+    table = read_table(frame.to_csv(index=False).encode(), "people.csv")
+    roles = replace(samples.ROLES, score="score")
+    blocking = [fact for fact in check_input(table.frame, roles) if fact.severity is Severity.BLOCKING]
+    roles = replace(roles, confirmed=tuple(fact.kind for fact in blocking))
+    config = replace(PLAN.config, roles=roles)
+    audited = audited_of(replace(PLAN, config=config, model=ModelPlan(kind="predictions")), table)
+    texts = [caveat.text for caveat in data_caveats(audited, table) if caveat.kind is CaveatKind.INPUT_CONFIRMED]
+    assert len(texts) == len(blocking) > 1
+    assert all(text.startswith(fact.point) for text, fact in zip(texts, blocking, strict=True))
+
+
+@cache
+def table_of(case):
+    return read_table(csv_of(CASES[case].frame()), f"{case}.csv")
+
+
+def suggestion_of(case):
+    """Return what is suggested for a case, whose positive value is good for the person."""
+    roles = suggested_plan(table_of(case), f"{case}.csv").plan.config.roles
+    return suggested_plan(table_of(case), f"{case}.csv", favourable=roles.positive)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", [name for name in CASES if name not in ("without_true_label", "reversed_score")])
+def test_with_the_one_answer_that_has_no_default_the_audit_begins(case):
+    suggestion = suggestion_of(case)
+    assert {role: getattr(suggestion.plan.config.roles, role) for role in CASES[case].roles} == dict(CASES[case].roles)
+    audited = audited_of(suggestion.plan, table_of(case))
+    assert not blocking(audited)
+    assert not {*CASES[case].left_out} & set(audited.dataset.feature_names)
+
+
+def blocking(audited):
+    return [fact.kind for fact in audited.facts if fact.severity is Severity.BLOCKING]
+
+
+def test_a_reversed_score_stops_before_the_verdict_until_it_is_turned_or_confirmed():
+    plan, table, expected = suggestion_of("reversed_score").plan, table_of("reversed_score"), CASES["reversed_score"]
+    with pytest.raises(MissingAnswers) as caught:
+        audited_of(plan, table)
+    assert {fact.kind for fact in caught.value.facts} == expected.blocking
+    assert 'data.positive = "no"' in str(caught.value)
+    for changes in ({"positive": "no"}, {"confirmed": tuple(expected.blocking)}):
+        roles = replace(plan.config.roles, **changes)
+        assert not blocking(audited_of(replace(plan, config=replace(plan.config, roles=roles)), table))
+
+
+def test_a_label_of_letters_and_predictions_of_digits_agree_as_words_do():
+    rates = {}
+    for case in ("base", "letters_and_digits"):
+        dataset = build_dataset(table_of(case), suggestion_of(case).plan.config.roles)
+        rates[case] = accuracy(dataset.labels, dataset.predictions).value
+    assert rates["base"] == rates["letters_and_digits"] > 0.65

@@ -1,9 +1,6 @@
 """``fairleak audit`` and ``fairleak init``: from table to plan to report, exit codes, folders, and bad input."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +9,9 @@ import skops.io
 
 from core.__main__ import main
 from core.auditing import (
-    AuditPlan,
     BiasQueriesSettings,
     MembershipSettings,
     OutputsPlan,
-    ReleaseAudit,
     audit_steps,
     catalogue_plan,
     load_model,
@@ -48,7 +43,7 @@ SMALL = replace(
 
 
 @pytest.fixture(scope="module")
-def audit() -> ReleaseAudit:
+def audit():
     return run_audit(SMALL, samples.table(600), default_policy())
 
 
@@ -63,7 +58,7 @@ def test_two_runs_differ_in_their_times_alone(audit):
 
 
 @pytest.fixture
-def command(audit, tmp_path, monkeypatch) -> list[str]:
+def command(audit, tmp_path, monkeypatch):
     """Return the command for "ours.toml"; the measurements are made once, and each policy judges them."""
 
     def rejudged(plan, table, policy, **_):
@@ -75,7 +70,7 @@ def command(audit, tmp_path, monkeypatch) -> list[str]:
 
 
 @pytest.fixture
-def small_demo(tmp_path, monkeypatch) -> list[str]:
+def small_demo(tmp_path, monkeypatch):
     """Return the command for an audit of a small table under the demo's name."""
     monkeypatch.setattr("core.auditing.inputs.load", lambda name, **_: samples.table(800))
     config, data = replace(SMALL.config, roles=None), replace(SMALL.data, attribute="")
@@ -166,11 +161,8 @@ def test_unusable_input_is_one_sentence(command, message, tmp_path, monkeypatch,
     assert not (tmp_path / "out").exists()
 
 
-Init = Callable[..., tuple[AuditPlan, str, str]]
-
-
 @pytest.fixture
-def init(tmp_path, capsys) -> Init:
+def init(tmp_path, capsys):
     """Write people and perhaps a model of them, and return the plan for them, as it is printed, and the notes."""
 
     def of(people, *arguments, model=None):

@@ -1,40 +1,38 @@
 """Every check's number against the one its building blocks give, and its reason where there is none."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
-from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from core.auditing import (
-    AttriGuardSettings,
-    AuditPlan,
-    BiasQueriesSettings,
-    MembershipSettings,
-)
-from core.auditing.inputs import Audited
+from core.auditing import AttriGuardSettings, AuditPlan, BiasQueriesSettings, MembershipSettings
+from core.auditing.policy import default_policy, predictions_policy
 from core.auditing.run import audited_of, measured, result_of, tables
+from core.auditing.sizes import FEWEST_GROUP_NON_MEMBERS, GROUP_NON_MEMBERS, counted, size_problems, split_problem
 from core.base.errors import Cancelled, FairLeakError, InputError
+from core.datasets import Roles
+from core.datasets.splits import split
+from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import paired_gain, proportion
 from core.studies.attribute import released_posteriors
-from core.studies.correction import ATTACKERS, CorrectionResult, false_promise, true_tolerance
+from core.studies.correction import ATTACKERS, false_promise, true_tolerance
 from core.studies.correction import run as whole_audit
 from core.studies.correction.study import applied_tolerance
 from core.studies.fairness.study import rate_ratio
-from core.studies.membership import MembershipResult, roc
+from core.studies.membership import roc
 from core.studies.membership.roc import advantage
 from core.studies.membership.study import STUDY
 from core.studies.membership.tpr_gaps import tpr_gaps
 from core.studies.registry import STUDIES
-from core.studies.subject import AuditConfig
+from core.studies.subject import AuditConfig, check_cells
 from tests import samples
+from tests.policy_samples import policy
 
 
-def members(audited: Audited) -> MembershipResult:
+def members(audited):
     """Return what each membership attack says in an audit."""
     return result_of(STUDY, audited)[0]
 
@@ -53,22 +51,22 @@ BARE = replace(
 
 
 @pytest.fixture(scope="module")
-def small() -> Audited:
+def small():
     return audited_of(PLAN, samples.table(1500, seed=8))
 
 
 @pytest.fixture(scope="module")
-def audit(small) -> CorrectionResult:
+def audit(small):
     return whole_audit(CONFIG, dataset=small.dataset)
 
 
 @pytest.fixture(scope="module")
-def large() -> Audited:
+def large():
     """Enough outsiders of each group for a rate of 1%."""
     return audited_of(PLAN, samples.table(9000, seed=8))
 
 
-def done(check: str, audited: Audited) -> Any:
+def done(check, audited):
     """Return a measurement that must have been made: a number within its interval, in sentences."""
     measurement = measured(check, audited)
     assert (measurement.outcome, measurement.check) == ("done", check)
@@ -104,7 +102,7 @@ def test_correction_gain_is_the_best_after_minus_the_best_before(small, audit):
     assert measurement.estimate.low < measurement.estimate.value < measurement.estimate.high
 
 
-def promising(small: Audited, tolerance: float) -> Audited:
+def promising(small, tolerance):
     """Return an audit of the same model, of which another tolerance was promised."""
     config = replace(small.config, tolerance=tolerance)
     promised = replace(small, config=config, plan=replace(BARE, config=replace(CONFIG, tolerance=tolerance)))
@@ -192,3 +190,114 @@ def test_cancelling_is_no_failed_attack(small, monkeypatch):
     monkeypatch.setattr("core.studies.attribute.study.attack_released", Mock(side_effect=Cancelled("Stopped.")))
     with pytest.raises(Cancelled):
         measured("attribute_excess", replace(small))
+
+
+ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
+RACES = replace(ROLES, sensitive="race", group=(), each=True)
+
+
+def people(n, *, rate=0.3):
+    """Return n people: 35 % women, one large and four small origins, hired at this rate."""
+    rng = np.random.default_rng(1)
+    female = rng.random(n) < 0.35
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, n),
+            "hours": rng.integers(10, 50, n),
+            "sex": np.where(female, "F", "M"),
+            "race": rng.choice(list("abcde"), n, p=[0.6, 0.1, 0.1, 0.1, 0.1]),
+            "hired": np.where(rng.random(n) < rate + 0.1 * female, "yes", "no"),
+        }
+    )
+
+
+def changed(frame, roles, config, problem):
+    """Return dataset and settings as a plan with the changes has them."""
+    changes = {"data": {}, "model": {}}
+    for key, value in problem.changes.items():
+        table, _, name = key.partition(".")
+        changes[table][name] = value
+    return counted(frame, replace(roles, **changes["data"])), replace(config, **changes["model"])
+
+
+def test_of_118_people_a_working_seed():
+    dataset, config = counted(people(118), ROLES), replace(AuditConfig(), metric="equal_opportunity")
+    with pytest.raises(InputError) as caught:
+        check_cells("equal_opportunity", dataset, split(dataset, seed=config.seed))
+    problem, policy = size_problems(dataset, config, default_policy())
+    assert problem.blocks and problem.reason == str(caught.value)
+    seed = problem.changes["model.seed"]
+    assert set(problem.changes) == {"model.seed"} and split_problem(dataset, replace(config, seed=seed)) == ""
+    assert all(split_problem(dataset, replace(config, seed=earlier)) for earlier in range(seed))  # the first of them
+    # and no seed gives so few people the test records that a low false-positive rate takes
+    assert not policy.blocks and not policy.changes
+
+
+def test_split_problem_of_a_threshold_for_each_group_is_a_group_of_one_label():
+    config = replace(AuditConfig(), method="threshold_optimizer")
+    frame = people(900)
+    assert split_problem(counted(frame, ROLES), config) == ""
+    frame.loc[frame["sex"] == "F", "hired"] = "no"
+    dataset = counted(frame, ROLES)
+    women = int(dataset.sensitive[split(dataset, seed=config.seed).train].sum())
+    assert f"only label 0 among {women} of" in split_problem(dataset, config)
+    assert split_problem(dataset, AuditConfig()) == ""
+
+
+def test_small_groups_are_taken_together_where_no_seed_or_share_works():
+    frame, config = people(400, rate=0.12), replace(AuditConfig(), metric="equal_opportunity")
+    problem = size_problems(counted(frame, RACES), config, default_policy())[0]
+    assert problem.changes["data.group"] == ("a",) and problem.changes["data.each"] is False
+    assert "2 groups (“a” and all others)" in problem.remedy
+    assert split_problem(*changed(frame, RACES, config, problem)) == ""
+
+
+def test_too_few_test_records_at_all_come_before_too_few_of_a_group():
+    (problem,) = size_problems(counted(people(2900), RACES), AuditConfig(), default_policy())
+    assert "takes 1,000 test records" in problem.reason and "no model of this table can pass" in problem.reason
+
+
+def test_groups_too_small_for_the_policy_name_the_share_and_the_groups_that_work():
+    frame, config = people(3200), AuditConfig()
+    dataset = counted(frame, RACES)
+    (problem,) = size_problems(dataset, config, default_policy())
+    assert not problem.blocks and "of each group" in problem.reason
+    fewest = np.bincount(dataset.sensitive[split(dataset, seed=config.seed).test]).min()
+    assert ("no model of this table can pass" in problem.reason) == (fewest < FEWEST_GROUP_NON_MEMBERS)
+    assert problem.changes["data.group"] == ("a",) and problem.changes["model.train_share"] < config.train_share
+    assert size_problems(*changed(frame, RACES, config, problem), default_policy()) == ()
+
+
+def test_enough_people_are_no_problem_and_one_too_few_is():
+    frame = people(9000)
+    dataset, config = counted(frame, ROLES), AuditConfig()
+    test = split(dataset, seed=config.seed).test
+    women = int((dataset.sensitive[test] == 1).sum())
+    assert women > GROUP_NON_MEMBERS and size_problems(dataset, config, default_policy()) == ()
+    surplus = women - GROUP_NON_MEMBERS + 1
+    fewer = frame.drop(index=frame.index[frame["sex"] == "F"][: 3 * surplus])
+    (problem,) = size_problems(counted(fewer, ROLES), config, default_policy())
+    assert "the comparison may stay inconclusive" in problem.reason
+
+
+def test_of_given_predictions_only_their_own_sets_count():
+    frame = people(900)
+    frame = frame.assign(predicted=frame["hired"], score=np.linspace(0, 1, 900))
+    config = replace(AuditConfig(), method=GIVEN_PREDICTIONS)
+    roles = replace(ROLES, prediction="predicted", score="score")
+    assert size_problems(counted(frame, roles), config, default_policy()) == ()  # not run, for want of sets
+    frame["set"] = np.where(np.arange(len(frame)) % 2, "train", "test")
+    roles = replace(roles, sets="set")
+    (problem,) = size_problems(counted(frame, roles), config, default_policy())
+    assert "this model cannot pass" in problem.reason and "model.train_share" not in problem.changes
+    assert size_problems(counted(frame, roles), config, predictions_policy()) == ()
+
+
+@pytest.mark.parametrize(("n", "is_enough"), [(3027, False), (3030, True)])
+def test_ten_false_positives_at_one_percent_take_a_thousand_test_records(n, is_enough):
+    dataset, config = counted(people(n), ROLES), AuditConfig()
+    size = split(dataset, seed=config.seed).test.size
+    assert size in (999, 1000)  # or this test says nothing
+    problems = size_problems(dataset, config, policy(membership_caught=0.05))
+    assert [problem.blocks for problem in problems] == [False] * (not is_enough)
+    assert all(f"1,000 test records, and there are {size}" in problem.reason for problem in problems)

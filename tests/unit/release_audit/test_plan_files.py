@@ -1,7 +1,5 @@
 """Plans of audits and of model cards: what they mean, that they read back equal, one sentence for what is wrong."""
 
-from __future__ import annotations
-
 import re
 import string
 from dataclasses import replace
@@ -63,7 +61,7 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> AuditPlan:
+def plans(draw):
     kind = draw(st.sampled_from(["train", "predictions", "file"]))
     is_file, names, some_names = kind == "file", st.just("") | NAMES, st.lists(NAMES, max_size=3).map(tuple)
     columns = {name: draw(NAMES) for name in ("label", "positive", "favourable", "sensitive")}
@@ -101,7 +99,7 @@ def plans(draw: st.DrawFn) -> AuditPlan:
     )
 
 
-def commented(plan: AuditPlan) -> AuditPlan:
+def commented(plan):
     """Return a plan as its commented file tells it: with the tables of all studies."""
     return replace(plan, studies=tuple((name, plan.settings_of(name, cls)) for name, cls in other_studies().items()))
 
@@ -139,7 +137,7 @@ PRECISIONS = st.fixed_dictionaries({"decimals": st.none() | st.integers(0, 12)})
 
 
 @st.composite
-def cards(draw: st.DrawFn) -> ModelCardSettings:
+def cards(draw):
     family = draw(st.sampled_from(("audited", "mixed", "tolerances")))
     precision, variants = draw(PRECISIONS), {}
     if family != "audited":

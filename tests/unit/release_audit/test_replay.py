@@ -1,7 +1,5 @@
 """Fingerprints of an audit, and ``report replay``: a run and its repetition have one, or what differs is listed."""
 
-from __future__ import annotations
-
 import copy
 import getpass
 import json
@@ -10,7 +8,6 @@ import re
 import socket
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -111,7 +108,7 @@ DOCUMENT = strict(report_document(judged_audit()))
 OUTSIDE = re.compile(r"times/|fingerprint|provenance/(fairleak|python|platform|code|packages)")
 
 
-def replacement(value: Any) -> Any:
+def replacement(value):
     """Return another value, of the same type but for None."""
     if isinstance(value, bool):
         return not value
@@ -175,7 +172,7 @@ PLAN = read_plan(VERSION.format(version="safe"))
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
+def folder(tmp_path_factory):
     """A table, and the report of an audit of it."""
     directory = tmp_path_factory.mktemp("replay")
     people("safe", 400).to_csv(directory / "renamed.csv", index=False)
@@ -186,23 +183,23 @@ def folder(tmp_path_factory) -> Path:
     return directory
 
 
-def replayed(report: Path, *further: str | Path) -> int:
+def replayed(report, *further):
     return main(["report", "replay", str(report), *map(str, further)])
 
 
-def altered(folder: Path, change: Any) -> Path:
+def altered(folder, change):
     document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     change(document)
     (folder / "changed.json").write_text(json.dumps(document), encoding="utf-8")
     return folder / "changed.json"
 
 
-def _other_number(document: dict[str, Any]) -> None:
+def _other_number(document):
     document["measurements"][0]["estimate"]["value"] += 0.01
     document["provenance"]["packages"]["numpy"] = "1.0"
 
 
-def _chosen(document: dict[str, Any]) -> None:
+def _chosen(document):
     document["findings"].append({**document["findings"][0], "study": "choose"})
     caveat = {"kind": "chosen_on_these_records", "text": "Picked.", "count": None, "total": None}
     document["caveats"].insert(0, caveat)

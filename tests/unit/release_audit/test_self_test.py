@@ -1,10 +1,7 @@
 """The test of FairLeak itself: it passes as FairLeak stands, fails what always or never reports, and is kept."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest.mock import Mock
@@ -14,19 +11,18 @@ import pytest
 
 from core.auditing import cached_self_test, self_test_in_subprocess
 from core.auditing import run as module
-from core.auditing.run import Trial, allowed_false_alarms, breaks, finds_leak, kept_file, self_test, trials
+from core.auditing.run import allowed_false_alarms, breaks, finds_leak, kept_file, self_test, trials
 from core.base.errors import Cancelled
 from core.base.settings import Settings
 from core.cli.audit import self_test_beside
 from core.stats.estimates import Estimate, proportion
 from core.studies.registry import STUDIES
-from core.studies.study import Finding, Measurement, Plant, ReportProgress, Study, draw_people, posterior
-from core.studies.subject import Subject
+from core.studies.study import Measurement, Plant, Study, draw_people, posterior
 
 ALL = trials()
 
 
-def measured(value: float, low: float, high: float, check: str = "attribute_excess") -> Measurement:
+def measured(value, low, high, check="attribute_excess"):
     return Measurement(check=check, estimate=Estimate(value=value, low=low, high=high, n=100))
 
 
@@ -36,17 +32,17 @@ class FixedVerdicts(Study[Settings, Any]):
     name = title = "known"
     settings = Settings
 
-    def run(self, subject: Subject, settings: Settings, report: ReportProgress | None = None) -> Iterator[Any]:
+    def run(self, subject, settings, report=None):
         yield subject
 
-    def findings(self, result: Any, settings: Settings) -> tuple[Finding, ...]:
+    def findings(self, result, settings):
         return ()
 
-    def checks(self, result: Any, settings: Settings) -> Mapping[str, Measurement]:
+    def checks(self, result, settings):
         return {"attribute_excess": measured(*((0.5, 0.4, 0.6) if result else (0.0, -0.1, 0.1)))}
 
 
-def trial(leaks: Callable[[int, bool], bool], share: float = 1.0) -> Trial:
+def trial(leaks, share=1.0):
     """Return a trial by whether a leak is found in a run, a number from 0 on, and in a planted one."""
     runs = Counter()
 
@@ -59,7 +55,7 @@ def trial(leaks: Callable[[int, bool], bool], share: float = 1.0) -> Trial:
     )
 
 
-def trial_of(phrase: str) -> Trial:
+def trial_of(phrase):
     """Return the trial with these words in its name."""
     (chosen,) = [candidate for candidate in ALL if phrase in candidate[1].attack]
     return chosen
@@ -136,7 +132,7 @@ def test_the_law_of_the_people():
 
 
 @pytest.fixture
-def counted(monkeypatch) -> list[int]:
+def counted(monkeypatch):
     """Count how often the test is made, and make it short."""
     calls = []
 

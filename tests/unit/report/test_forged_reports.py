@@ -1,12 +1,9 @@
 """Verification: untouched reports hold, every kind of change or forgery is told, no file ends in a traceback."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random
 from functools import partial
-from typing import Any
 
 import pytest
 
@@ -27,11 +24,11 @@ REPORT = to_json(report_document(AUDIT))
 PAGE = to_html(report_document(AUDIT))
 
 
-def failed(text: str, **options: str) -> set[str]:
+def failed(text, **options):
     return {finding.name for finding in verify_report(text, **options).findings if not finding.holds}
 
 
-def altered(change, *, sealed: bool = False) -> str:
+def altered(change, *, sealed=False):
     """Return the report with a change; sealed, with the fingerprint of what it says now."""
     document = json.loads(REPORT)
     change(document)
@@ -44,16 +41,16 @@ forged = partial(altered, sealed=True)
 """Return the report with a change and the fingerprint that a forger would compute for it."""
 
 
-def row(document: dict[str, Any], check: str, rows: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+def row(document, check, rows=None):
     """Return the row of a check, of the verdict or of other rows."""
     return next(row for row in rows or document["verdict"]["checks"] if row["check"] == check)
 
 
-def measurement(document: dict[str, Any], check: str) -> dict[str, Any]:
+def measurement(document, check):
     return row(document, check, document["measurements"])
 
 
-def limit(document: dict[str, Any], check: str) -> dict[str, Any]:
+def limit(document, check):
     return row(document, check, document["policy"]["limits"])
 
 

@@ -1,35 +1,20 @@
 """Public summary: no number measured on people, equal bytes for equal facts, documented whole, refused where judged."""
 
-from __future__ import annotations
-
 import random
 import re
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 
-from core.auditing import (
-    MembershipSettings,
-    check_plan,
-    run_audit,
-)
+from core.auditing import MembershipSettings, check_plan, run_audit
 from core.auditing.policy import default_policy
 from core.base.caveats import FIXED, Caveat, CaveatKind, in_order
 from core.base.settings import params
 from core.cli.audit import check_folder, write_audit
-from core.report import (
-    Reports,
-    from_json,
-    public_summary,
-    report_document,
-    summary_markdown,
-    to_json,
-    verify_report,
-)
+from core.report import Reports, from_json, public_summary, report_document, summary_markdown, to_json, verify_report
 from core.report.codec import report_of
 from core.report.public_summary import CONTENTS, summary_html
 from core.report.report import strict
@@ -41,7 +26,6 @@ from tests.html_reader import Reader
 from tests.refusals import refused
 from tests.samples_report import HOSTILE, judged_audit, places, sample, with_texts
 
-Document = dict[str, Any]
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "public-summary.md"
 PAIRS = 100
 
@@ -58,14 +42,14 @@ SET = re.compile(r"plan/schema|measurements/\d+/outcome")
 """Places that hold one of a few words or numbers."""
 
 
-def _altered(value: Any, rng: random.Random) -> Any:
+def _altered(value, rng):
     """Return another value of the same type; None stays."""
     if value is None or isinstance(value, bool):
         return value if value is None else not value
     return f"{value}{rng.random()}" if isinstance(value, str) else type(value)(99 * rng.random())
 
 
-def unlike(document: Document, rng: random.Random) -> Document:
+def unlike(document, rng):
     """Return a document with every leaf changed that the summary may not depend on, and rows in another order."""
     changed = deepcopy(document)
     for holder, key, path in list(places(changed)):
@@ -81,7 +65,7 @@ def unlike(document: Document, rng: random.Random) -> Document:
     return changed
 
 
-def texts(document: Document) -> tuple[str, ...]:
+def texts(document):
     """Return the three forms of a document's summary, without day and fingerprint."""
     summary = public_summary(report_of(document))
     mark = summary.fingerprint
@@ -89,12 +73,12 @@ def texts(document: Document) -> tuple[str, ...]:
     return tuple(gone.sub("", form(summary)) for form in (to_json, summary_html, summary_markdown))
 
 
-def judged_document() -> Document:
+def judged_document():
     """Return the judged sample's report as JSON has it."""
     return strict(report_document(judged_audit()))
 
 
-def synthetic(rng: random.Random) -> Document:
+def synthetic(rng):
     """Return a report with verdict words, limits, caveats and settings drawn at random."""
     document = judged_document()
     verdicts = ("pass", "fail", "inconclusive", "not_run")
@@ -188,7 +172,7 @@ def test_names_stay_names_in_markdown_and_html():
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory) -> Path:
+def out(tmp_path_factory):
     """Folder of an audit."""
     folder = tmp_path_factory.mktemp("audit") / "out"
     write_audit(Reports(judged_audit()), folder)

@@ -1,11 +1,8 @@
 """``report brief``, ``card``, ``sign``: only of a report that holds, who signed which bytes; keys are never shown."""
 
-from __future__ import annotations
-
 import json
 import stat
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +19,7 @@ AUDIT = judged_audit()
 
 
 @pytest.fixture
-def out(tmp_path) -> Path:
+def out(tmp_path):
     """The folder of an audit."""
     assert write_audit(Reports(AUDIT), tmp_path / "out") == ""
     return tmp_path / "out"
@@ -76,7 +73,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def verify(capsys, *more: str, report: str = "report.json") -> tuple[int, str]:
+def verify(capsys, *more, report="report.json"):
     capsys.readouterr()
     code = main(["report", "verify", report, *more])
     output = capsys.readouterr()
@@ -152,7 +149,7 @@ def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
     assert "install what requirements-signing.txt lists" in message
 
 
-def altered(report: str) -> str:
+def altered(report):
     """Return a report with another verdict than its numbers give."""
     document = json.loads(report)
     document["verdict"]["overall"] = "pass"

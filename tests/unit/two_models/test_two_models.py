@@ -1,7 +1,5 @@
 """Two models of one table: what both reveal beyond the better one, and nothing where they are of other people."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,21 +8,18 @@ import pytest
 from core.__main__ import main
 from core.base.errors import InputError
 from core.models import GIVEN_PREDICTIONS
-from core.stats.estimates import Estimate
 from core.studies.subject import AuditConfig, OutputsPlan, fit_rows, subject_of
-from core.studies.two_models.study import STUDY, TwoModels, TwoModelsSettings, companion_of
+from core.studies.two_models.study import STUDY, TwoModelsSettings, companion_of
 from tests import samples
 
 SETTINGS = TwoModelsSettings(companion="counterpart")
 
 
-def gain(result: TwoModels) -> Estimate:
-    estimate = STUDY.checks(result, SETTINGS)["two_models_gain"].estimate
-    assert estimate is not None
-    return estimate
+def gain(result):
+    return STUDY.checks(result, SETTINGS)["two_models_gain"].estimate
 
 
-def planted(seed: int, leaks: bool, outputs: OutputsPlan | None = None) -> TwoModels:
+def planted(seed, leaks, outputs=None):
     subject, settings = STUDY.plants[0].make(seed, leaks)
     subject.outputs = outputs or OutputsPlan()
     (result,) = STUDY.run(subject, settings)
@@ -38,7 +33,7 @@ def planted(seed: int, leaks: bool, outputs: OutputsPlan | None = None) -> TwoMo
     ids=["scores", "labels"],
 )
 @pytest.mark.parametrize("seed", [2, 3], ids=["members", "a group"])
-def test_a_difference_that_reveals_what_neither_model_does(seed: int, outputs: OutputsPlan, least: float):
+def test_a_difference_that_reveals_what_neither_model_does(seed, outputs, least):
     result = planted(seed, True, outputs)
     leak, harmless = (result.membership, result.attributes[0])[:: 1 if seed == 2 else -1]
     assert leak.gain.low > least and harmless.gain.low <= 0
@@ -48,7 +43,7 @@ def test_a_difference_that_reveals_what_neither_model_does(seed: int, outputs: O
     assert [bool(finding.to_do) for finding in findings] == [seed == 2, seed == 3]
 
 
-def test_it_trains_the_counterpart_on_the_same_records_once(monkeypatch: pytest.MonkeyPatch):
+def test_it_trains_the_counterpart_on_the_same_records_once(monkeypatch):
     config = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.02, seed=3)
     subject, trained = subject_of(config, samples.dataset(450)), []
 
@@ -71,10 +66,9 @@ def test_it_trains_the_counterpart_on_the_same_records_once(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("method", "second"),
-    [("unmitigated", "exponentiated_gradient"), ("exponentiated_gradient", "unmitigated")],
+    ("method", "second"), [("unmitigated", "exponentiated_gradient"), ("exponentiated_gradient", "unmitigated")]
 )
-def test_the_counterpart_of_a_fair_model_is_unmitigated(method: str, second: str):
+def test_the_counterpart_of_a_fair_model_is_unmitigated(method, second):
     subject, _ = STUDY.plants[0].make(0, False)
     subject.config = replace(subject.config, method=method)
     assert companion_of(subject, SETTINGS) == second and STUDY.unavailable(subject, SETTINGS) == ""
@@ -82,7 +76,7 @@ def test_the_counterpart_of_a_fair_model_is_unmitigated(method: str, second: str
     assert STUDY.unavailable(subject, same).startswith("The second model must be of another method than the audited")
 
 
-def test_one_model_s_predictions_are_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]):
+def test_one_model_s_predictions_are_refused_in_one_sentence(capsys):
     subject, _ = STUDY.plants[0].make(0, False)
     subject.trainable = False
     assert subject.config.method == GIVEN_PREDICTIONS
