@@ -186,7 +186,7 @@ class ValueTable:
 
     def _odds_of(self, counts: Floats) -> Floats:
         logs = np.log(counts + self.share) - np.log(self.share)
-        odds = np.asarray(logs[:, 1:] - logs[:, :1])
+        odds = logs[:, 1:] - logs[:, :1]
         odds[counts.sum(axis=1) == 0] = np.nan
         return odds
 
@@ -408,7 +408,7 @@ def reweighted_coefficients(design: Floats, logits: Floats, variance: Floats) ->
         residual = 1.4826 * float(np.median(np.abs(logits - design @ coefficients)))
         spread = float(np.sqrt(max(residual**2 - typical, 0.0)))
         total = variance + max(spread, 1e-9) ** 2
-        weight = np.asarray(total.min() / total)
+        weight = total.min() / total
     return coefficients
 
 

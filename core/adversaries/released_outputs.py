@@ -142,7 +142,7 @@ def cross_fitted(
     """
     from scipy.stats import rankdata
 
-    evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
+    evidence = np.column_stack(columns).astype(np.float32)
     second = halves(member, seed=seed)
     score = np.empty(member.size)
     verdict = np.empty(member.size, dtype=np.uint8)

@@ -435,9 +435,7 @@ _ROWS = 8_000
 
 def in_batches(read: Callable[[Any], Any], rows: Any) -> Ints:
     """Return what a function reads off rows (q, d), a few thousand at a time, so that memory stays small."""
-    parts = [
-        np.asarray(read(rows[first : first + _ROWS])) for first in range(0, rows.shape[0], _ROWS)
-    ]
+    parts = [read(rows[first : first + _ROWS]) for first in range(0, rows.shape[0], _ROWS)]
     if parts:
         return np.concatenate(parts).astype(np.int64)
     return np.zeros(0, dtype=np.int64)

@@ -96,7 +96,7 @@ def people_of(
         known_truth=dataset.sensitive[known_rows].astype(np.int64),
         public=dataset.features[public],
         truth=dataset.sensitive[public].astype(np.int64),
-        rows=np.asarray(public),
+        rows=public,
     )
 
 

@@ -94,7 +94,7 @@ def propagate(
     # Rows in units of one person's largest effect, and one more that knows Σ z: an answer of ones.
     g = np.concatenate([rows / unit[:, :, np.newaxis], np.ones((repeats, 1, n))], axis=1)
     with np.errstate(over="ignore"):
-        b = np.broadcast_to(np.asarray(scale, dtype=np.float64), (repeats, m)) / unit
+        b = np.broadcast_to(scale, (repeats, m)) / unit
         y = np.hstack([target / unit, np.full((repeats, 1), float(n_ones))])
     # Beyond this answers and noise say nothing, but their squares must stay numbers.
     y = np.clip(y, -_FARTHEST, _FARTHEST)

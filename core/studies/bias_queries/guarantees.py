@@ -150,14 +150,14 @@ _ROUNDING = 1e-9
 """What an answer computed again may be off by."""
 
 
-def prior_given_sizes(prior: npt.ArrayLike, n_advantaged: int) -> Floats:
+def prior_given_sizes(prior: Floats, n_advantaged: int) -> Floats:
     """Return P(a_j = 1 | Σ a = n_advantaged), from 1 to n − 1, of independent people with these priors, shape (R, n).
 
     P(Σ of the first j = k) and P(Σ of the rest = k) by recursion; their product sums to what is wanted. The odds are
     shifted beforehand so that Σ prior = n_advantaged, which changes nothing in the result and keeps the sums away from
     the smallest numbers.
     """
-    q = np.clip(np.asarray(prior, dtype=np.float64), 1e-9, 1 - 1e-9)
+    q = np.clip(prior, 1e-9, 1 - 1e-9)
     n = q.shape[1]
     p = counted(q, n_advantaged)
     before = _sums(p, n_advantaged)

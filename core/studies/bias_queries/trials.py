@@ -344,8 +344,8 @@ class Trials:
             decoder=decoder,
             leakage=rate_over_repeats(values, resolution=one_person),
             gain=mean_over_repeats(gains, resolution=one_person),
-            complete=float(np.mean(np.asarray(values) == 1.0)),
-            typical=int(np.argmin(np.abs(np.asarray(values) - np.mean(values)))),
+            complete=float(np.mean(np.equal(values, 1.0))),
+            typical=int(np.argmin(np.abs(np.subtract(values, np.mean(values))))),
         )
 
     def error(self, m: int, mechanism: Any) -> ErrorQuantiles:

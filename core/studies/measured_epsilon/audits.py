@@ -102,14 +102,9 @@ def two_table_bound(
     from scipy.special import betaincinv
 
     alpha = (1.0 - confidence) / 2
-    k = np.asarray(count, dtype=np.float64)
-    j = np.asarray(neighbour_count, dtype=np.float64)
-    low = betaincinv(
-        np.maximum(k, 1), draws - k + 1, alpha
-    )  # with k = 0 it is below every high: 0 is shown
-    high = betaincinv(
-        j + 1, np.maximum(draws - j, 1), 1.0 - alpha
-    )  # with j = draws above every low
+    # with a count of 0 low is below every high: 0 is shown; with a neighbour's of all draws high is above every low
+    low = betaincinv(np.maximum(count, 1), draws - count + 1, alpha)
+    high = betaincinv(neighbour_count + 1, np.maximum(draws - neighbour_count, 1), 1.0 - alpha)
     return np.log(np.maximum(low - delta, high) / high)
 
 

@@ -321,10 +321,10 @@ def gap_estimate(
     return estimate.within(int(w[w < 0].sum()), int(w[w > 0].sum()))
 
 
-def variances(flagged: npt.ArrayLike, people: npt.ArrayLike) -> Floats:
+def variances(flagged: Floats | Ints, people: Ints) -> Floats:
     """Return the variance of each rate, with an observation of either kind added (Agresti and Caffo 2000): never 0."""
-    n = np.asarray(people, dtype=np.float64) + 2.0
-    p = (np.asarray(flagged, dtype=np.float64) + 1.0) / n
+    n = people + 2.0
+    p = (flagged + 1.0) / n
     return p * (1.0 - p) / n
 
 

@@ -32,20 +32,20 @@ from ...base.validation import Codes, Floats, Ints, Mask, child_generator, child
 from ...datasets.dataset import AuditDataset
 
 
-def rounded_deletions(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> Ints:
+def rounded_deletions(deletions: Floats, counts: Ints) -> Ints:
     """Return whole deletions by largest remainders, of the same shape (k, groups), at most as many as there are people.
 
     Each column adds up to the real sum, rounded to the nearest. Of equal remainders the first cluster is rounded up.
     """
-    x = np.asarray(deletions, dtype=np.float64)
-    near = np.rint(x)
-    x = np.where(np.abs(x - near) < 1e-9, near, x)  # rounding errors are no remainders
+    near = np.rint(deletions)
+    # Rounding errors are no remainders.
+    x = np.where(np.abs(deletions - near) < 1e-9, near, deletions)
     # Largest remainders: all are rounded down, then the largest remainders up until the sum is met.
     down = np.floor(x)
     missing = np.rint(x.sum(axis=0) - down.sum(axis=0)).astype(np.int64)
     rank = np.argsort(np.argsort(down - x, axis=0, kind="stable"), axis=0)
     up = (rank < missing) & (x > down)
-    return np.minimum(down.astype(np.int64) + up, np.asarray(counts).astype(np.int64))
+    return np.minimum(down.astype(np.int64) + up, counts)
 
 
 def chosen(cell: Ints, deletions: Ints, order: Ints) -> Mask:
@@ -82,10 +82,9 @@ def fairpick_counts(counts: npt.ArrayLike, theta: float) -> Floats:
     return np.minimum((1.0 - theta * (1.0 - s)) * ahead * n.sum(axis=0), n)
 
 
-def differences(counts: npt.ArrayLike) -> Floats:
+def differences(counts: Floats | Ints) -> Floats:
     """Return DD_c, of shape (k,): each cluster's share of group 1 minus its share of group 0 (equation 6)."""
-    n = np.asarray(counts, dtype=np.float64)
-    shares = n / n.sum(axis=0)
+    shares = counts / counts.sum(axis=0)
     return shares[:, 1] - shares[:, 0]
 
 
@@ -168,7 +167,7 @@ def _largest(features: Floats, groups: Codes, random_state: int) -> tuple[Ints, 
         means = KMeans(k, n_init=1, random_state=random_state).fit(features)
         cluster = means.labels_.astype(np.int64)
         if _counts(cluster, groups, k).min() >= FEWEST:
-            return cluster, np.asarray(means.cluster_centers_, dtype=np.float64)
+            return cluster, means.cluster_centers_
     return np.zeros(groups.size, dtype=np.int64), features.mean(axis=0, keepdims=True)
 
 

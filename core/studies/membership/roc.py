@@ -51,16 +51,17 @@ _CELLS = 400
 """Equally likely thresholds that stand for all."""
 
 
-def members_above(rank: npt.ArrayLike, false_positives: Ints, true_positives: Ints) -> Floats:
+def members_above(
+    rank: Floats | Ints | float, false_positives: Ints, true_positives: Ints
+) -> Floats:
     """Return the expected number of members above the non-member at each place, ties broken at random.
 
     A place is 1 for the highest of n non-members; between whole places it is interpolated, at n + 1 everybody is above.
     False and true positives, of shape (k,), are non-members and members at or above each distinct score, falling, after
     a 0 each.
     """
-    ranks = np.asarray(rank, dtype=np.float64)
-    below = np.floor(ranks)
-    share = ranks - below
+    below = np.floor(rank)
+    share = rank - below
     return (1.0 - share) * _above(below, false_positives, true_positives) + share * _above(
         below + 1.0, false_positives, true_positives
     )
@@ -150,7 +151,7 @@ class Roc(Result):
 
     def reached(self, fpr: npt.ArrayLike) -> Floats:
         """Return the values of `tpr_at` at many FPRs, in [0, 1], however few people they rest on."""
-        places = np.asarray(fpr, dtype=np.float64) * (self.n_outsiders + 1)
+        places = np.multiply(fpr, self.n_outsiders + 1)
         return members_above(places, *self._counts) / self.n_members
 
     @property

@@ -31,7 +31,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from ...base.serialize import Result
 from ...base.validation import Codes, Floats, Ints, Mask, child_generator
@@ -95,7 +94,7 @@ class ComparedSide:
         """Number of members."""
         return int(self.true_positives[-1])
 
-    def above(self, rank: npt.ArrayLike) -> Floats:
+    def above(self, rank: Floats | Ints | float) -> Floats:
         """Return the expected members above the non-member at each rank, from 1, ties broken at random."""
         return members_above(rank, self.false_positives, self.true_positives)
 

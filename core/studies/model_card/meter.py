@@ -247,7 +247,7 @@ def measured(
 
     Raises `InputError` if the arrays differ in length, or hold no probabilities or no 0 and 1.
     """
-    s = binary_array(np.asarray(sensitive), name="sensitive")
+    s = binary_array(sensitive, name="sensitive")
     before, after = (probabilities(p, s.size, name="posterior") for p in (posterior, projected))
     gain = float(gained_bits(before, after, s).sum())
     bits = replace(not_measured(), value=gain, n=s.size)

@@ -90,7 +90,7 @@ class Release(Result):
         if self.labels is None:
             labels = None
         else:
-            labels = binary_array(np.asarray(self.labels), name="labels")
+            labels = binary_array(self.labels, name="labels")
         if labels is not None and labels.size != n:
             raise InputError(
                 f"labels must have one value for each of {n} people, got {labels.size}."
@@ -164,7 +164,7 @@ class Release(Result):
         `sensitive`, shape (n,), 0 or 1, is the true attribute; the generator, needed with `epsilon`, draws the noise.
         Raises `InputError` if a statistic lacks one of the groups, or there is an epsilon and no generator.
         """
-        s = binary_array(np.asarray(sensitive), name="sensitive")
+        s = binary_array(sensitive, name="sensitive")
         if s.size != self.n:
             raise InputError(
                 f"sensitive must have one value for each of {self.n} people, got {s.size}."
@@ -186,7 +186,7 @@ class Release(Result):
 def _prediction_matrix(predictions: Any) -> Codes:
     """Return the predictions as a matrix of 0 and 1, one row a model."""
     try:
-        rows = np.atleast_2d(np.asarray(predictions))
+        rows = np.atleast_2d(predictions)
     except ValueError:  # rows of different lengths
         raise InputError(
             "All models must predict for the same people, got rows of different lengths."

@@ -12,7 +12,7 @@ from ..attack import Attack, AttackOutput, Evidence, above_threshold
 
 def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by the probability of the label the model prefers."""
-    p = np.asarray(evidence.probability, dtype=np.float64)
+    p = evidence.probability
     return above_threshold(np.maximum(p, 1.0 - p).round(12), evidence)  # 1 - 1/3 ties with 2/3
 
 
