@@ -448,7 +448,8 @@ def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
         if sign > 0:
             return []
         if sign < 0:
-            against.append(f"{text_of(name)} (about {text_of(value)})")
+            about_value = f" (about {text_of(value)})" * (name != value)
+            against.append(f"{text_of(name)}{about_value}")
     outcome = f"{text_of(roles.label)} = {text_of(chosen)} is chosen as good for the person"
     if not against:
         return [
