@@ -153,26 +153,26 @@ def audited_page() -> None:
 
 def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
     """Write the finding: the groups' base rates, of more than two groups the lowest and the highest."""
-    groups = dataset.groups()
+    groups = list(dataset.base_rates.items())
     if many := len(groups) > 2:
-        groups = tuple(sorted(groups, key=lambda group: group.label_rate.value))
-    first = groups[0]
-    last = groups[-1]
+        groups.sort(key=lambda group: group[1].value)
+    first_group, first = groups[0]
+    last_group, last = groups[-1]
     label = escape(dataset.roles.label)
     positive = escape(dataset.label_names[1])
-    positives = [group.label_rate.value * group.count for group in groups]
-    negatives = [group.count - positive for group, positive in zip(groups, positives, strict=True)]
+    positives = [rate.value * rate.n for _, rate in groups]
+    negatives = [rate.n - rate.value * rate.n for _, rate in groups]
     significant = independence_p_value([positives, negatives]) < 0.05
-    group_labels = [escape(group.group) for group in (first, last)]
+    group_labels = [escape(first_group), escape(last_group)]
     if many:
         group_labels = [f"“{label}”" for label in group_labels]
-    pair = f"for {percent(first.label_rate)} of {group_labels[0]} and {percent(last.label_rate)} of {group_labels[1]}."
+    pair = f"for {percent(first)} of {group_labels[0]} and {percent(last)} of {group_labels[1]}."
     point = f"{label} = {positive} {pair}"
     if dataset.synthetic:
         records = "synthetic records"
     else:
         records = "records"
-    largest = max(groups, key=lambda group: group.share)
+    largest, rate_of_largest = max(groups, key=lambda group: group[1].n)
     if dataset.n < dataset.rows_read:
         left_out = f" of {count(dataset.rows_read)}"
     else:
@@ -180,8 +180,8 @@ def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
     attribute = escape(dataset.roles.attribute)
     evidence = (
         f"{count(dataset.n)}{left_out} {records}, {len(dataset.feature_names)} features. "
-        f"95% CIs {interval(first.label_rate)} and {interval(last.label_rate)}. "
-        f"Baseline for inferring {attribute} (always “{escape(largest.group)}”): {percent(largest.share)}."
+        f"95% CIs {interval(first)} and {interval(last)}. "
+        f"Baseline for inferring {attribute} (always “{escape(largest)}”): {percent(rate_of_largest.n / dataset.n)}."
     )
     differs = "A model that copies these labels copies the difference. It can also make the attribute easier to infer."
     links: tuple[str, ...] = ()

@@ -117,6 +117,7 @@ def group() -> str:
     dataset = subject.dataset
     if dataset.n_groups == 2:
         return ""
+    base_rates = dataset.base_rates
     return str(
         control(
             SETTINGS["group"],
@@ -124,7 +125,7 @@ def group() -> str:
             "selectbox",
             help=None,
             options=dataset.group_names,
-            value=max(dataset.groups(), key=lambda group: group.count).group,
+            value=max(base_rates, key=lambda group: base_rates[group].n),
         )
     )
 

@@ -19,29 +19,29 @@ _TALL = 58  # pixels of a row whose bar is as high as its group is large
 
 def draw_groups(dataset: AuditDataset) -> Drawing:
     """Draw each group as a bar as high as its share, filled as far as its rate of the favourable label."""
-    groups = dataset.groups()
+    base_rates = dataset.base_rates
     two = dataset.n_groups == 2
-    largest = max(group.share for group in groups)
+    largest = max(rate.n for rate in base_rates.values())
     label = f"{plain_name(dataset.roles.label)} = {plain_name(dataset.label_names[1])}"
     lines = []
-    for i, group in enumerate(groups):
+    for i, (group, rate) in enumerate(base_rates.items()):
         color = group_style(1 - i).color if two else "ink 55"  # the first group first
         look: dict[str, Any] = {
             "bar": 0.0,
             "symbol": "",
-            "thick": max(0.08, 0.84 * group.share / largest),
+            "thick": max(0.08, 0.84 * rate.n / largest),
         }
         lines.append(
             Row(
-                name=group.group,
+                name=group,
                 bold=True,
-                below=f"{count(group.count)} records",
-                value=f"<b>{percent(group.label_rate)}</b>",
+                below=f"{count(rate.n)} records",
+                value=f"<b>{percent(rate)}</b>",
                 marks=[
                     Mark(of=1.0, color="grid", hover=None, **look),
-                    Mark(of=group.label_rate, color=color, name="base rate", **look),
+                    Mark(of=rate, color=color, name="base rate", **look),
                 ],
-                facts={"records": group.count, "share": group.share},
+                facts={"records": rate.n, "share": rate.n / dataset.n},
             )
         )
     mark = Mark(of=float(dataset.labels.mean()), color="ink", symbol="", name="base rate")

@@ -123,24 +123,16 @@ def input_of(
     from ..models.model_files import with_answers
 
     try:
-        answered = with_answers(
+        return with_answers(
             table,
             model_file,
             roles,
-            threshold=plan.model.threshold,
             positive=plan.model.positive,
             features=plan.model.features,
         )
     except InputError as error:
         keys = "in a plan: model.positive, model.features, model.threshold"
         raise InputError(f"{str(error).removesuffix('.')} ({keys}).") from None
-    roles = replace(
-        roles,
-        prediction=answered.prediction,
-        score=answered.score,
-        prediction_positive="",
-    )
-    return answered.table, roles, answered.answers.notes
 
 
 def dataset_of(

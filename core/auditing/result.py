@@ -365,16 +365,14 @@ def group_summaries(audited: Audited) -> tuple[GroupSummary, ...]:
 
     codes = {name: code for code, name in enumerate(dataset.group_names)}
     summaries = []
-    for row in dataset.groups():
-        code = codes[row.group]
+    for name, base_rate in dataset.base_rates.items():
+        code = codes[name]
         rates = {
-            f"test_{name}": rate(audited.splits.test, code, label) for name, label in _RATES.items()
+            f"test_{key}": rate(audited.splits.test, code, label) for key, label in _RATES.items()
         }
         if everybody.size > audited.splits.test.size:
-            rates |= {f"all_{name}": rate(everybody, code, label) for name, label in _RATES.items()}
-        summaries.append(
-            GroupSummary(group=row.group, count=row.count, label_rate=row.label_rate, **rates)
-        )
+            rates |= {f"all_{key}": rate(everybody, code, label) for key, label in _RATES.items()}
+        summaries.append(GroupSummary(group=name, count=base_rate.n, label_rate=base_rate, **rates))
     return tuple(summaries)
 
 

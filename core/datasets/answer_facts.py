@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from ..base.validation import Ints, child_generator
-from ..stats.estimates import percent
+from ..base.validation import Floats, Ints, child_generator
+from ..stats.estimates import Estimate, normal_quantile, percent
 from .checked_table import (
+    LEVEL,
     MOST_REPAIRS,
-    Z_99,
-    AreaUnderCurve,
     Changes,
     CheckedTable,
     Fact,
@@ -34,24 +33,11 @@ _MOST_GROUPS = 20
 """Values of a column up to which each may have a threshold of its own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Accuracy:
-    """How predictions agree with the label: the gap is TPR - FPR, negative where they point the other way."""
+def _accuracy_of(table: CheckedTable) -> tuple[float, float, Estimate] | None:
+    """Accuracy of the predictions that there are, of always guessing the majority, and TPR - FPR.
 
-    accuracy: float
-    majority: float
-    gap: float
-    gap_upper: float
-
-    @property
-    def inverted(self) -> bool:
-        """Whether guessing the majority is better, and so is the opposite of each prediction, beyond chance."""
-        below = self.accuracy < self.majority and self.accuracy < 1.0 - self.accuracy
-        return below and self.gap_upper < 0.0
-
-
-def _accuracy_of(table: CheckedTable) -> _Accuracy | None:
-    """Return the accuracy of the predictions that there are; None if only one label value has some."""
+    The difference is negative where they point the other way than the label. None if only one label value has some.
+    """
     if table.predictions is None:
         return None
     rows = table.rows[table.predictions[table.rows] >= 0]
@@ -64,35 +50,17 @@ def _accuracy_of(table: CheckedTable) -> _Accuracy | None:
     tpr = float(predicted[truth].mean())
     fpr = float(predicted[~truth].mean())
     error = float(np.sqrt(tpr * (1 - tpr) / n_positive + fpr * (1 - fpr) / n_negative))
-    return _Accuracy(
-        accuracy=float((predicted == truth).mean()),
-        majority=max(n_positive, n_negative) / truth.size,
-        gap=tpr - fpr,
-        gap_upper=tpr - fpr + Z_99 * error,
+    half = normal_quantile(LEVEL) * error
+    gap = Estimate(
+        value=tpr - fpr, low=tpr - fpr - half, high=tpr - fpr + half, n=truth.size, level=LEVEL
     )
+    accuracy = float((predicted == truth).mean())
+    return accuracy, max(n_positive, n_negative) / truth.size, gap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Contradictions:
-    """In how many of the records with both answers prediction and score disagree.
-
-    At the threshold of the roles, at the best threshold of each group, and at the best one of the reversed score.
-    """
-
-    records: int = 0
-    at_threshold: int = 0
-    at_best: int = 0
-    at_best_reversed: int = 0
-
-    @property
-    def many(self) -> bool:
-        """Whether no threshold explains enough of the predictions."""
-        return self.at_best > CONTRADICTION * self.records
-
-    @property
-    def reversed(self) -> bool:
-        """Whether the score explains more of them when it is read as that of the other value."""
-        return self.at_best_reversed < self.at_best
+def _is_inverted(accuracy: float, majority: float, gap: Estimate) -> bool:
+    """Whether guessing the majority is better, and so is the opposite of each prediction, beyond chance."""
+    return accuracy < majority and accuracy < 1.0 - accuracy and gap.high < 0.0
 
 
 def direction_facts(table: CheckedTable) -> Iterable[Fact]:
@@ -111,13 +79,14 @@ def direction_facts(table: CheckedTable) -> Iterable[Fact]:
             repairs=_direction_repairs(table, kind, frozenset(problems)),
             scores=table.scores_by_label,
         )
-    accuracy = _accuracy_of(table)
-    if accuracy is None or accuracy.inverted or accuracy.gap == 0.0:
+    agreement = _accuracy_of(table)
+    if agreement is None or _is_inverted(*agreement):
         return
-    if accuracy.accuracy < min(0.5, accuracy.majority):
+    accuracy, majority, gap = agreement
+    if gap.value != 0.0 and accuracy < min(0.5, majority):
         text = (
-            f"The predictions' accuracy is {percent(accuracy.accuracy)}, that of always guessing the majority "
-            f"{percent(accuracy.majority)}."
+            f"The predictions' accuracy is {percent(accuracy)}, that of always guessing the majority "
+            f"{percent(majority)}."
         )
         yield table.fact("below_majority", Severity.NOTE, text, key="")
 
@@ -125,76 +94,78 @@ def direction_facts(table: CheckedTable) -> Iterable[Fact]:
 def _problems(table: CheckedTable) -> dict[str, tuple[str, str]]:
     """Return what points the other way: kinds of the blocking facts, and of each its point and its evidence."""
     problems = {}
-    accuracy = _accuracy_of(table)
-    if accuracy is not None and accuracy.inverted:
-        problems["inverted_predictions"] = _inverted_text(table, accuracy)
-    contradictions = _contradictions(table)
-    if contradictions.many:
-        problems["contradiction"] = _contradiction_text(table, contradictions)
-    if table.area is not None and table.area.upper < 0.5:
+    agreement = _accuracy_of(table)
+    if agreement is not None and _is_inverted(*agreement):
+        accuracy, majority, _ = agreement
+        problems["inverted_predictions"] = _inverted_text(table, accuracy, majority)
+    if (contradiction := _contradiction(table)) is not None:
+        problems["contradiction"] = contradiction
+    if table.area is not None and table.area.high < 0.5:
         problems["reversed_score"] = _reversed_text(table, table.area)
     return problems
 
 
-def _contradictions(table: CheckedTable) -> _Contradictions:
-    """Compare predictions with scores; a constant score contradicts nothing.
+def _contradiction(table: CheckedTable) -> tuple[str, str] | None:
+    """Point and evidence that no threshold on the scores explains enough of the predictions; None where one does.
 
     A fair model may have a threshold for each group; of which column is not known, so each with few values is tried.
+    A constant score contradicts nothing.
     """
     if not table.roles.prediction or table.predictions is None or table.scores is None:
-        return _Contradictions()
+        return None
     rows = table.rows[(table.predictions[table.rows] >= 0) & ~np.isnan(table.scores[table.rows])]
     predictions = table.predictions[rows]
     scores = table.scores[rows]
     if not rows.size or scores.min() == scores.max():
-        return _Contradictions(records=rows.size)
+        return None
+    most = CONTRADICTION * rows.size
     straight, opposite = disagreement(predictions, scores, table.groups[rows])
-    contradictions = _Contradictions(
-        records=rows.size,
-        at_threshold=int(((scores >= table.roles.threshold) != (predictions == 1)).sum()),
-        at_best=straight,
-        at_best_reversed=opposite,
+    is_reversed = opposite < straight
+    if straight > most and not is_reversed:
+        straight = min(straight, *_disagreement_by_column(table, rows, predictions, scores))
+    if straight <= most:
+        return None
+    score = text_of(table.roles.score)
+    prediction = text_of(table.roles.prediction)
+    at_threshold = int(((scores >= table.roles.threshold) != (predictions == 1)).sum())
+    point = (
+        f"{prediction} contradicts {score} in {at_threshold:,} of {rows.size:,} records"
+        f"{table.sampled}."
     )
-    if not contradictions.many or contradictions.reversed:
-        return contradictions
-    fewest = straight
+    more = f"With the best threshold for each group it does in {straight:,}"
+    if is_reversed:
+        more += f", read as the score of {_other_value(table)} in {opposite:,}"
+    return point, f"{more}."
+
+
+def _disagreement_by_column(
+    table: CheckedTable, rows: Ints, predictions: Ints, scores: Floats
+) -> Iterable[int]:
+    """Yield in how many records predictions and scores disagree with a threshold for each value of a column."""
     for name in table.frame.columns:
         if name in (*table.answers, table.roles.label) or not few_texts(
             table.frame[name], _MOST_GROUPS
         ):
             continue
         groups = text_codes(table.frame[name].iloc[rows])[0]
-        fewest = min(fewest, disagreement(predictions, scores, groups)[0])
-    return replace(contradictions, at_best=fewest)
+        yield disagreement(predictions, scores, groups)[0]
 
 
-def _inverted_text(table: CheckedTable, accuracy: _Accuracy) -> tuple[str, str]:
+def _inverted_text(table: CheckedTable, accuracy: float, majority: float) -> tuple[str, str]:
     point = f"{text_of(table.roles.prediction or table.roles.score)} points the other way{table.sampled}."
     more = (
-        f"Its accuracy is {percent(accuracy.accuracy)}, of always guessing the majority {percent(accuracy.majority)}, "
-        f"of the opposite of each prediction {percent(1 - accuracy.accuracy)}."
+        f"Its accuracy is {percent(accuracy)}, of always guessing the majority {percent(majority)}, "
+        f"of the opposite of each prediction {percent(1 - accuracy)}."
     )
     return point, more
 
 
-def _contradiction_text(table: CheckedTable, contradictions: _Contradictions) -> tuple[str, str]:
-    score = text_of(table.roles.score)
-    prediction = text_of(table.roles.prediction)
-    point = (
-        f"{prediction} contradicts {score} in {contradictions.at_threshold:,} of {contradictions.records:,} records"
-        f"{table.sampled}."
-    )
-    more = f"With the best threshold for each group it does in {contradictions.at_best:,}"
-    if contradictions.reversed:
-        opposite = _other_value(table)
-        more += f", read as the score of {opposite} in {contradictions.at_best_reversed:,}"
-    return point, f"{more}."
-
-
-def _reversed_text(table: CheckedTable, area: AreaUnderCurve) -> tuple[str, str]:
+def _reversed_text(table: CheckedTable, area: Estimate) -> tuple[str, str]:
     roles = table.roles
     point = f"{text_of(roles.score)} is lower where {text_of(roles.label)} is {text_of(roles.positive)}{table.sampled}."
-    more = f"AUC {area.value:.3f} (99% CI {area.lower:.3f} to {area.upper:.3f}, random guessing 0.500)."
+    more = (
+        f"AUC {area.value:.3f} (99% CI {area.low:.3f} to {area.high:.3f}, random guessing 0.500)."
+    )
     return point, more
 
 

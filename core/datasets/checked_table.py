@@ -20,6 +20,7 @@ import numpy as np
 from ..base.errors import InputError
 from ..base.serialize import Result
 from ..base.validation import Floats, Ints, Mask, child_generator
+from ..stats.estimates import Estimate, normal_quantile
 from .columns import as_text, is_numeric, label_codes
 from .name_patterns import ColumnContent, contents_of
 from .roles import Roles, as_written, groups_of
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 SAMPLE = 100_000
 """Records that correlations are computed on."""
 
-Z_99 = 2.5758293035489004
-"""Half width of a 99% interval in standard errors: of 200 models that know nothing, one is called inverted."""
+LEVEL = 0.99
+"""Of the intervals that facts rest on: of 200 models that know nothing, one is called inverted."""
 
 _BINS = 256
 _DRAWN_BINS = 12
@@ -60,26 +61,11 @@ def mean_ranks(values: Floats) -> Floats:
     return pd.Series(values).rank().to_numpy()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AreaUnderCurve:
-    """How often a positive record scores higher than a negative one, ties counting half; with its standard error."""
+def area_under_curve(positive: Mask, scores: Floats, *, level: float = LEVEL) -> Estimate | None:
+    """Area under the ROC curve, with its interval after DeLong et al. (1988); None with fewer than two of a side.
 
-    value: float
-    error: float
-
-    @property
-    def lower(self) -> float:
-        """Lower end of the 99% interval."""
-        return max(0.0, self.value - Z_99 * self.error)
-
-    @property
-    def upper(self) -> float:
-        """Upper end of the 99% interval."""
-        return min(1.0, self.value + Z_99 * self.error)
-
-
-def area_under_curve(positive: Mask, scores: Floats) -> AreaUnderCurve | None:
-    """Return the area under the ROC curve, its error after DeLong et al. (1988); None with fewer than two of a side."""
+    It is how often a positive record scores higher than a negative one, ties counting half.
+    """
     n_positive = int(positive.sum())
     n_negative = positive.size - n_positive
     if min(n_positive, n_negative) < 2:
@@ -89,7 +75,15 @@ def area_under_curve(positive: Mask, scores: Floats) -> AreaUnderCurve | None:
     above_negative = (ranks[positive] - mean_ranks(scores[positive])) / n_negative
     below_positive = 1.0 - (ranks[~positive] - mean_ranks(scores[~positive])) / n_positive
     variance = above_negative.var(ddof=1) / n_positive + below_positive.var(ddof=1) / n_negative
-    return AreaUnderCurve(value=float(above_negative.mean()), error=float(np.sqrt(variance)))
+    area = float(above_negative.mean())
+    half = normal_quantile(level) * float(np.sqrt(variance))
+    return Estimate(
+        value=area,
+        low=max(0.0, area - half),
+        high=min(1.0, area + half),
+        n=positive.size,
+        level=level,
+    )
 
 
 def disagreement(predictions: Ints, scores: Floats, groups: Ints) -> tuple[int, int]:
@@ -483,7 +477,7 @@ class CheckedTable:
         return np.where(answered, self.scores >= self.roles.threshold, -1).astype(np.int64)
 
     @cached_property
-    def area(self) -> AreaUnderCurve | None:
+    def area(self) -> Estimate | None:
         """Area under the ROC curve of the scores for the positive label; None without scores or two labels."""
         if self.scores is None:
             return None

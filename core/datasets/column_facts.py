@@ -316,7 +316,7 @@ def _positive_question(table: CheckedTable) -> Iterable[Fact]:
         more = ""
     else:
         point, more = _positive_text(table)
-        if guessed and table.area is not None and table.area.lower <= 0.5 <= table.area.upper:
+        if guessed and table.area is not None and table.area.low <= 0.5 <= table.area.high:
             severity = Severity.QUESTION
     yield table.fact(
         "positive",
@@ -346,7 +346,7 @@ def _positive_text(table: CheckedTable) -> tuple[str, str]:
         point = f"A higher {text_of(roles.score)} means {value}."
     if table.area is not None:
         more = f"AUC {table.area.value:.3f}{table.sampled}; random guessing has 0.500."
-        if table.area.lower <= 0.5 <= table.area.upper:
+        if table.area.low <= 0.5 <= table.area.high:
             more += " So the scores do not say in which direction they point."
     elif table.predictions is not None:
         rows = table.rows[table.predictions[table.rows] >= 0]

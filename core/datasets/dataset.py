@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.caveats import Caveat
-from ..base.serialize import Result, fingerprint_frame
+from ..base.serialize import fingerprint_frame
 from ..stats.estimates import Estimate, proportion
 from .columns import CROSS
 from .roles import Roles
@@ -140,16 +140,6 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRow(Result):
-    """Size and label rate of one group."""
-
-    group: str
-    count: int
-    share: float
-    label_rate: Estimate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditDataset(Memo):
     """What an audit works on; `once(key, make)` keeps with it what is computed from it.
 
@@ -249,17 +239,10 @@ class AuditDataset(Memo):
                 domains.append((float(values.min()), float(values.max())))
         return tuple(domains)
 
-    def groups(self) -> tuple[GroupRow, ...]:
-        """Return size and label rate of every group: of two, the first group and the others."""
+    @property
+    def base_rates(self) -> dict[str, Estimate]:
+        """Share of positive labels in each group, by its name: of two groups, the first group and the others."""
         counts = np.bincount(self.sensitive, minlength=self.n_groups).tolist()
         positives = np.bincount(self.sensitive, self.labels, self.n_groups).astype(int).tolist()
         codes = [1, 0] if self.n_groups == 2 else list(range(self.n_groups))
-        return tuple(
-            GroupRow(
-                group=self.group_names[code],
-                count=counts[code],
-                share=counts[code] / self.n,
-                label_rate=proportion(positives[code], counts[code]),
-            )
-            for code in codes
-        )
+        return {self.group_names[code]: proportion(positives[code], counts[code]) for code in codes}

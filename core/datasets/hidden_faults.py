@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.validation import Floats, Ints, Mask, child_generator
-from ..stats.estimates import percent
+from ..stats.estimates import Estimate, percent
 from .checked_table import (
-    AreaUnderCurve,
     CheckedTable,
     Fact,
     Severity,
     area_under_curve,
+    halves,
     text_codes,
 )
 from .columns import is_numeric, names_records, text_of
@@ -46,8 +46,8 @@ _FEWEST_TEST_RECORDS = 300
 _MOST_FITTED = 4_000
 _TREES = 50
 
-_Z_999 = 3.29
-"""Standard errors on either side of a 99.9% interval."""
+_LEVEL_OF_PARTS = 0.999
+"""Of the interval that says that a part points the other way: many parts are looked at."""
 
 _SAME = 0.95
 """Balanced accuracy above which two columns, or the features together and a column, say the same."""
@@ -90,7 +90,7 @@ def _caution(
 def _threshold(table: CheckedTable) -> Iterator[Fact]:
     """Say that a threshold on the score gives a label to a far smaller share than has it."""
     roles = table.roles
-    if roles.prediction or table.scores is None or table.area is None or table.area.lower <= 0.5:
+    if roles.prediction or table.scores is None or table.area is None or table.area.low <= 0.5:
         return
     rows = table.rows[~np.isnan(table.scores[table.rows])]
     above = float((table.scores[rows] >= roles.threshold).mean())
@@ -151,12 +151,12 @@ def _reversed_parts(table: CheckedTable) -> Iterator[Fact]:
             )
 
 
-def _reversed_area(positive: Mask, numbers: Floats) -> AreaUnderCurve | None:
+def _reversed_area(positive: Mask, numbers: Floats) -> Estimate | None:
     """Return the area of a part whose 99.9% interval lies below one half; None otherwise."""
     if positive.size < _FEWEST_RECORDS:
         return None
-    area = area_under_curve(positive, numbers)
-    if area is None or area.value + _Z_999 * area.error >= 0.5:
+    area = area_under_curve(positive, numbers, level=_LEVEL_OF_PARTS)
+    if area is None or area.high >= 0.5:
         return None
     return area
 
@@ -220,11 +220,7 @@ def _trained_on_test(table: CheckedTable) -> Iterator[Fact]:
         return
     matrix = _matrix(table, rows)
     fitted = np.zeros(rows.size)
-    half = rows.size // 2
-    for teachers, evaluated in (
-        (slice(None, half), slice(half, None)),
-        (slice(half, None), slice(None, half)),
-    ):
+    for teachers, evaluated in halves(rows.size):
         if truth[teachers].all() or not truth[teachers].any():
             return
         fitted[evaluated] = (

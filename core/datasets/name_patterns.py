@@ -14,7 +14,7 @@ and yes, ...), "{x}" for one to three letters.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -560,21 +560,6 @@ def _compiled(templates: Sequence[str], targets: Iterable[str]) -> list[re.Patte
     return patterns
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Names:
-    """The table of answers' names, compiled, and what the other columns of a table hold.
-
-    `texts` are the values of columns with few of them; `targets` the columns that may be predicted, by plain name;
-    `values` what a class score may be of.
-    """
-
-    predictions: list[re.Pattern[str]]
-    scores: list[re.Pattern[str]]
-    class_scores: list[re.Pattern[str]]
-    targets: Mapping[str, str]
-    values: tuple[str, ...]
-
-
 def contents_of(
     frame: pandas.DataFrame, *, label: str = "", without: Sequence[str] = ()
 ) -> dict[str, ColumnContent]:
@@ -593,17 +578,19 @@ def contents_of(
     possible_labels = (
         (texts[label],) if label in texts else tuple(few for few in texts.values() if len(few) == 2)
     )
-    names = _Names(
-        predictions=_compiled(PREDICTION_NAMES, targets),
-        scores=_compiled(SCORE_NAMES, targets),
-        class_scores=_compiled(CLASS_SCORE_NAMES, targets),
-        targets=targets,
-        values=tuple(dict.fromkeys(value for values in possible_labels for value in values)),
-    )
+    values = tuple(dict.fromkeys(value for values in possible_labels for value in values))
+    predictions = _compiled(PREDICTION_NAMES, targets)
+    scores = _compiled(SCORE_NAMES, targets)
+    class_scores = _compiled(CLASS_SCORE_NAMES, targets)
     contents: dict[str, ColumnContent] = {}
     for name in columns:
-        content = _answer(frame[name], name, names) or _other_content(
-            frame[name], name, texts[name]
+        column = frame[name]
+        content = (
+            _answer(column, name, Content.PREDICTION, predictions, targets)
+            or _answer(column, name, Content.SCORE, scores, targets)
+            or _class_score(column, name, class_scores, targets, values)
+            or _answer_in_doubt(column, plain_name(name))
+            or _other_content(column, name, texts[name])
         )
         if content is not None:
             contents[name] = content
@@ -660,43 +647,62 @@ def positive_rank(value: str) -> int:
     return next((pair.index(word) for pair in _DEFAULT_VALUES if word in pair), -1)
 
 
-def _answer(column: pandas.Series, name: str, names: _Names) -> ColumnContent | None:
-    """Return what a column holds that is called like a model's answer; None if it is not."""
+def _matches(name: str, patterns: list[re.Pattern[str]]) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield the patterns that a column's name fits: the place in the list, and the match."""
     plain = plain_name(name)
-    for content, patterns in (
-        (Content.PREDICTION, names.predictions),
-        (Content.SCORE, names.scores),
-    ):
-        for rank, pattern in enumerate(patterns):
-            match = pattern.fullmatch(plain)
-            if match is None:
-                continue
-            target = match.groupdict().get("target", "")
-            if not target:
-                return _answer_of_values(column, content, rank, "")
-            if names.targets[target] != name:
-                return _answer_of_values(column, content, rank, names.targets[target])
-    if is_share(column):
-        for rank, pattern in enumerate(names.class_scores):
-            match = pattern.fullmatch(plain)
-            if match is None:
-                continue
-            target = match.groupdict().get("target", "")
-            value = _class_value(name, match["value"], names.values)
-            if not value or names.targets.get(target) == name:
-                continue
-            sure = _surely_class_score(CLASS_SCORE_NAMES[rank])
-            if not sure and not is_score(column):  # one column for each value, 0 or 1
-                continue
-            return ColumnContent(
-                content=Content.SCORE,
-                certain=sure and is_score(column),
-                rank=len(SCORE_NAMES) + rank,
-                reason=f"named like the score of {value}, numbers from 0 to 1",
-                value=value,
-                target=names.targets.get(target, ""),
-            )
-    return _answer_in_doubt(column, plain)
+    for rank, pattern in enumerate(patterns):
+        match = pattern.fullmatch(plain)
+        if match is not None:
+            yield rank, match
+
+
+def _answer(
+    column: pandas.Series,
+    name: str,
+    content: Content,
+    patterns: list[re.Pattern[str]],
+    targets: Mapping[str, str],
+) -> ColumnContent | None:
+    """Return what a column holds that is called like a prediction or a score; None if it is not.
+
+    `targets` are the columns that may be predicted, by plain name.
+    """
+    for rank, match in _matches(name, patterns):
+        target = match.groupdict().get("target", "")
+        if not target:
+            return _answer_of_values(column, content, rank, "")
+        if targets[target] != name:
+            return _answer_of_values(column, content, rank, targets[target])
+    return None
+
+
+def _class_score(
+    column: pandas.Series,
+    name: str,
+    patterns: list[re.Pattern[str]],
+    targets: Mapping[str, str],
+    values: tuple[str, ...],
+) -> ColumnContent | None:
+    """Return what a column holds that is called like the score of one of these values; None if it is not."""
+    if not is_share(column):
+        return None
+    for rank, match in _matches(name, patterns):
+        target = match.groupdict().get("target", "")
+        value = _class_value(name, match["value"], values)
+        if not value or targets.get(target) == name:
+            continue
+        sure = _surely_class_score(CLASS_SCORE_NAMES[rank])
+        if not sure and not is_score(column):  # one column for each value, 0 or 1
+            continue
+        return ColumnContent(
+            content=Content.SCORE,
+            certain=sure and is_score(column),
+            rank=len(SCORE_NAMES) + rank,
+            reason=f"named like the score of {value}, numbers from 0 to 1",
+            value=value,
+            target=targets.get(target, ""),
+        )
+    return None
 
 
 def _answer_of_values(

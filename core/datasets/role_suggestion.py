@@ -145,19 +145,6 @@ class Suggestion(Result):
     questions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OutputColumns:
-    """A model's answers among the columns: "" where there is none.
-
-    `value` is the label's value that the score is of, where its name says so; `copies` are the scores of other values.
-    """
-
-    prediction: str = ""
-    score: str = ""
-    value: str = ""
-    copies: tuple[str, ...] = ()
-
-
 def suggest_roles(
     frame: pandas.DataFrame,
     *,
@@ -186,43 +173,44 @@ def suggest_roles(
     columns.pop(sensitive, None)
     elsewhere = (*assigned, sensitive)
     contents = contents_of(frame, label=label, without=elsewhere)
-    answers = _answers(frame, contents, label, prediction, why)
-    if answers.score and not answers.prediction:
-        ordered = _ordered_column(frame, columns, contents, answers)
+    output, score, copies = _answers(frame, contents, label, prediction, why)
+    if score and not output:
+        ordered = _ordered_column(frame, columns, contents, score)
     else:
         ordered = ""
     if not label:
-        label = _label(frame, columns, contents, answers, ordered, why)
+        label = _label(frame, columns, contents, output or ordered, score, why)
         if not label and ordered:
             label = ordered
             ordered = ""
             why["label"] = "two values, the only such column"
         if label:  # its values are now known, and with them the scores of each of them
             contents = contents_of(frame, label=label, without=elsewhere)
-            answers = _answers(frame, contents, label, prediction, why)
+            output, score, copies = _answers(frame, contents, label, prediction, why)
     if ordered:
-        answers = replace(answers, prediction=ordered)
+        output = ordered
         why["prediction"] = "two values that the score divides"
     by_name = False
-    if label and not answers.prediction:
-        answers = replace(answers, prediction=_decision_column(frame, columns, contents, label))
-        by_name = bool(answers.prediction)
+    if label and not output:
+        output = _decision_column(frame, columns, contents, label)
+        by_name = bool(output)
         if by_name:
             why["prediction"] = "named like a decision, two values"
     roles = Roles(
         label=label,
         positive="",
         sensitive=sensitive,
-        prediction=answers.prediction,
-        score=answers.score,
+        prediction=output,
+        score=score,
     )
     questions: list[str] = []
     roles = _with_sets_and_person(frame, contents, roles, why, questions)
     if label:
-        roles = _with_positive(frame, roles, answers.value, why, questions, model=model)
+        value = contents[score].value if score else ""
+        roles = _with_positive(frame, roles, value, why, questions, model=model)
     if sensitive:
         roles = _with_groups(frame[sensitive], roles, why)
-    roles, left_out = _with_excluded(frame, columns, contents, roles, answers, why, model=model)
+    roles, left_out = _with_excluded(frame, columns, contents, roles, copies, why, model=model)
     doubtful = (Content.PREDICTION, Content.SCORE)
     scores_open = by_name and not roles.score
     if (
@@ -296,8 +284,11 @@ def _answers(
     label: str,
     prediction: str,
     why: dict[str, str],
-) -> _OutputColumns:
-    """Return the model's answers among the columns: those with the names known best."""
+) -> tuple[str, str, tuple[str, ...]]:
+    """Prediction and score among the columns, those with the names known best, and the scores of other values.
+
+    "" where there is none.
+    """
     why.pop("prediction", None)
     why.pop("score", None)
     predictions = _by_rank(contents, Content.PREDICTION)
@@ -314,19 +305,16 @@ def _answers(
     if prediction:
         scores = [name for name in scores if not _is_confidence(frame[name], frame[prediction])]
     if not scores:
-        return _OutputColumns(prediction=prediction)
+        return prediction, "", ()
     if not contents[scores[0]].value:
         why["score"] = "named like a score, numbers from 0 to 1"
-        return _OutputColumns(prediction=prediction, score=scores[0])
+        return prediction, scores[0], ()
     rank = contents[scores[0]].rank
     family = [name for name in scores if contents[name].value and contents[name].rank == rank]
     label_values = few_texts(frame[label], MOST_LABELS) if label else ()
     score = _score_of_positive(family, contents, label_values)
     why["score"] = contents[score].reason
-    copies = tuple(name for name in family if name != score)
-    return _OutputColumns(
-        prediction=prediction, score=score, value=contents[score].value, copies=copies
-    )
+    return prediction, score, tuple(name for name in family if name != score)
 
 
 def _by_rank(contents: Mapping[str, ColumnContent], content: Content) -> list[str]:
@@ -378,14 +366,12 @@ def _ordered_column(
     frame: pandas.DataFrame,
     columns: Mapping[str, str],
     contents: Mapping[str, ColumnContent],
-    answers: _OutputColumns,
+    score: str,
 ) -> str:
     """Return the one column of two values that the scores divide, "" if none or several do; a label's name is none."""
-    free = [
-        name for name, plain in columns.items() if plain not in _LABELS and name != answers.score
-    ]
+    free = [name for name, plain in columns.items() if plain not in _LABELS and name != score]
     free = [name for name in free if name not in contents or not contents[name].certain]
-    ordered = [name for name in free if is_ordered(frame[name], frame[answers.score])]
+    ordered = [name for name in free if is_ordered(frame[name], frame[score])]
     if len(ordered) == 1:
         return ordered[0]
     return ""
@@ -412,8 +398,8 @@ def _label(
     frame: pandas.DataFrame,
     columns: Mapping[str, str],
     contents: Mapping[str, ColumnContent],
-    answers: _OutputColumns,
-    ordered: str,
+    prediction: str,
+    score: str,
     why: dict[str, str],
 ) -> str:
     """Return the column called like a label, else the one that a prediction is named after.
@@ -421,7 +407,7 @@ def _label(
     Else the last column with the prediction's two values, else the last with any two. A name that speaks of a decision
     is the last resort: such a column is what a model says.
     """
-    taken = {answers.prediction, answers.score, ordered}
+    taken = {prediction, score}
     for column in _called(columns, _LABELS):
         if column not in taken and may_be_labels(frame[column], fewest=2):
             why["label"] = "named like a label"
@@ -438,7 +424,6 @@ def _label(
     two = [name for name in reversed(free) if len(few_texts(frame[name], MOST_LABELS)) == 2]
     two = [name for name in two if not is_score(frame[name])]
     two = [name for name in two if not names_decision(name)] or two
-    prediction = answers.prediction or ordered
     if prediction:
         predicted = set(few_texts(frame[prediction], MOST_LABELS))
     else:
@@ -450,7 +435,7 @@ def _label(
         why["label"] = "the values of the prediction, the last such column"
     elif two:
         why["label"] = "two values, the last such column"
-    elif prediction or answers.score:
+    elif prediction or score:
         why["label"] = (
             "an audit needs the true outcome beside a model's answers, and no column has two values and could be it"
         )
@@ -565,7 +550,7 @@ def _measured_positive(frame: pandas.DataFrame, roles: Roles, values: list[str])
     areas = {
         value: area_under_curve(label[answered] == value, answers[answered]) for value in values
     }
-    lower = {value: area.lower for value, area in areas.items() if area is not None}
+    lower = {value: area.low for value, area in areas.items() if area is not None}
     best = max(lower, key=lambda value: lower[value], default="")
     if best and lower[best] > 0.5:
         return best
@@ -608,7 +593,7 @@ def _with_excluded(
     columns: Mapping[str, str],
     contents: Mapping[str, ColumnContent],
     roles: Roles,
-    answers: _OutputColumns,
+    copies: tuple[str, ...],
     why: dict[str, str],
     *,
     model: bool,
@@ -618,7 +603,7 @@ def _with_excluded(
     excluded: dict[str, str] = {}
     for name in free:
         if name in contents:
-            excluded[name] = _reason_left_out(frame, name, contents[name], answers)
+            excluded[name] = _reason_left_out(frame, name, contents[name], roles, copies)
     if model:
         table_answers = [column for column in (roles.prediction, roles.score) if column]
         excluded |= dict.fromkeys(table_answers, "the table's own predictions")
@@ -637,19 +622,23 @@ def _with_excluded(
 
 
 def _reason_left_out(
-    frame: pandas.DataFrame, name: str, content: ColumnContent, answers: _OutputColumns
+    frame: pandas.DataFrame,
+    name: str,
+    content: ColumnContent,
+    roles: Roles,
+    copies: tuple[str, ...],
 ) -> str:
     """Return why a column that is no feature is left out."""
-    if name in answers.copies and has_unit_sum(frame, [answers.score, *answers.copies]):
-        return f"the score of {content.value}, which follows from {text_of(answers.score)}"
+    if name in copies and has_unit_sum(frame, [roles.score, *copies]):
+        return f"the score of {content.value}, which follows from {text_of(roles.score)}"
     if content.content in _LEFT_OUT and content.certain:
         return _LEFT_OUT[content.content]
     if not content.certain:
         return content.reason
     if (
-        answers.prediction
+        roles.prediction
         and is_share(frame[name])
-        and _is_confidence(frame[name], frame[answers.prediction])
+        and _is_confidence(frame[name], frame[roles.prediction])
     ):
         return "how sure the model is of its prediction, and no score of one value"
     return "another prediction or score, by its name"

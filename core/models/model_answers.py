@@ -60,12 +60,8 @@ class Takes:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Runtime(Takes):
-    """A model that was read and checked, ready to be asked."""
-
-    ask: Callable[[pandas.DataFrame], RawAnswers] = field(repr=False)
-    """Answers for records whose columns are the model's features in its order."""
+Ask = Callable[["pandas.DataFrame"], RawAnswers]
+"""Asks a model that was read and checked about records whose columns are its features in its order."""
 
 
 _BEGINNING = re.compile(r"\s*(/|~[/\\]|\.\.?[/\\]|[a-z]:[/\\]|\\\\|file:|\w+://)", re.IGNORECASE)

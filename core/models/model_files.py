@@ -7,13 +7,12 @@ are called in the process that may open a file.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from ..datasets.build import as_predictions
 from ..datasets.columns import megabytes, quoted
 from ..datasets.dataset import Table
 from ..datasets.roles import Roles, as_written
-from .model_answers import Answers, QueryAccess, RawAnswers, Runtime, Takes, cause, decide, matched
+from .model_answers import Answers, Ask, QueryAccess, RawAnswers, Takes, cause, decide, matched
 
 if TYPE_CHECKING:
     import pandas
@@ -250,35 +249,23 @@ def file_access(
     return QueryAccess(columns=len(taken), ask=ask)
 
 
-class AnsweredTable(NamedTuple):
-    """A table with a model's answers as columns, and what these are called.
-
-    `prediction` is the column of decisions, `score` that of scores, "" where the model has none.
-    """
-
-    table: Table
-    prediction: str
-    score: str
-    answers: Answers
-
-
 def with_answers(
     table: Table,
     model_file: ModelFile,
     roles: Roles,
     *,
-    threshold: float = 0.5,
     positive: str = "",
     features: Sequence[str] = (),
-) -> AnsweredTable:
-    """Ask a model about everybody in a table and add its answers as columns; see `ModelFile.answers`.
+) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Ask a model about everybody; return the table with its answers, the roles with their columns, and its notes.
 
-    They are about the positive label of the roles, which `positive` is the answer for, if it has another name. The
-    columns are called "model prediction" and "model score", with a number if these names are taken.
+    See `ModelFile.answers`. They are about the positive label of the roles, which `positive` is the answer for, if it
+    has another name. The columns are called "model prediction" and "model score", with a number if these names are
+    taken; the score's role is "" where the model has none.
     """
     positive = positive or as_written(table.frame, roles).positive
     answers = model_file.answers(
-        table.frame, threshold=threshold, positive=positive, features=features
+        table.frame, threshold=roles.threshold, positive=positive, features=features
     )
     frame = table.frame.copy(deep=False)
 
@@ -293,18 +280,19 @@ def with_answers(
         score = ""
     else:
         score = add("model score", answers.scores)
-    added = dataclasses.replace(
+    answered = replace(
         table,
         frame=frame,
         source=f"{table.source} Answers of the model {model_file.title}, SHA-256 {model_file.fingerprint[:12]}.",
     )
-    return AnsweredTable(table=added, prediction=prediction, score=score, answers=answers)
+    roles = replace(roles, prediction=prediction, score=score, prediction_positive="")
+    return answered, roles, answers.notes
 
 
 _MOST_ANSWERS = 10_000
 
 
-def _opened(content: bytes, name: str, kind: str) -> Runtime:
+def _opened(content: bytes, name: str, kind: str) -> tuple[Takes, Ask]:
     if kind == "onnx":
         from .onnx_model import open_onnx
 
@@ -318,8 +306,8 @@ def describe(
     report: object, *, content: bytes, name: str, kind: str
 ) -> tuple[dict[str, Any], None]:
     """Open a model and return the fields of what it takes."""
-    runtime = _opened(content, name, kind)
-    return {attribute.name: getattr(runtime, attribute.name) for attribute in fields(Takes)}, None
+    takes, _ = _opened(content, name, kind)
+    return {attribute.name: getattr(takes, attribute.name) for attribute in fields(Takes)}, None
 
 
 def answer(
@@ -340,7 +328,7 @@ def answer(
     import pandas as pd
     import pyarrow as pa
 
-    runtime = _opened(content, name, kind)
+    _, ask = _opened(content, name, kind)
     parts = []
     differing = 0
     messages = set()
@@ -348,7 +336,7 @@ def answer(
         rows = columns.iloc[start : start + batch]
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            first, second = (_try(runtime, rows, start) for _ in range(2))
+            first, second = (_try(ask, rows, start) for _ in range(2))
         parts.append(first)
         differing += _differing(first, second)
         messages |= {
@@ -398,17 +386,17 @@ def _differing(first: RawAnswers, second: RawAnswers) -> int:
     return int(differ.sum())
 
 
-def _try(runtime: Runtime, rows: pandas.DataFrame, start: int) -> RawAnswers:
+def _try(ask: Ask, rows: pandas.DataFrame, start: int) -> RawAnswers:
     try:
-        return runtime.ask(rows)
+        return ask(rows)
     except (FairLeakError, MemoryError):
         raise
     except Exception as error:  # whatever the runtime raises about this table
-        where = _blame(runtime, rows, start)
+        where = _blame(ask, rows, start)
         raise InputError(f"The model cannot take {where or 'the table'}: {cause(error)}.") from None
 
 
-def _blame(runtime: Runtime, frame: pandas.DataFrame, first: int) -> str:
+def _blame(ask: Ask, frame: pandas.DataFrame, first: int) -> str:
     """Return which record, and where it shows which column of it, a model cannot take; nothing if it is no one record.
 
     Half of the records is asked again until one is left that fails. Then its cells are replaced, one at a time, by
@@ -418,7 +406,7 @@ def _blame(runtime: Runtime, frame: pandas.DataFrame, first: int) -> str:
 
     def works(records: pandas.DataFrame) -> bool:
         try:
-            runtime.ask(records)
+            ask(records)
         except Exception:  # whatever a library raises, the records do not work
             return False
         return True

@@ -7,7 +7,7 @@ and a decision can differ where a score lies that close to the border.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..datasets.columns import listed, quoted
-from .model_answers import RawAnswers, Runtime, cause, onnx_structure, stack, warn_of_new_values
+from .model_answers import Ask, RawAnswers, Takes, cause, onnx_structure, stack, warn_of_new_values
 from .onnx_format import read_graph, smallest_model
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def asking(
     encoder_values: Mapping[str, tuple[Any, ...]],
     *,
     one_table: bool,
-) -> Callable[[pandas.DataFrame], RawAnswers]:
+) -> Ask:
     """Return what asks a session about records whose columns are the model's features in its order.
 
     Of an input the encoder values are those it had in training, where they are encoded; where all features are
@@ -120,7 +120,7 @@ def _memory_or(error: Exception) -> Exception:
     return error
 
 
-def open_onnx(content: bytes, name: str) -> Runtime:
+def open_onnx(content: bytes, name: str) -> tuple[Takes, Ask]:
     """Read and check an ONNX file.
 
     Raises `InputError` if it is no ONNX, holds what is refused, or takes or gives other than one row a person.
@@ -150,14 +150,14 @@ def open_onnx(content: bytes, name: str) -> Runtime:
         notes.append(
             f"The model also gives {listed(extra_outputs)}, which is not audited: hand out its label and scores alone."
         )
-    return Runtime(
+    takes = Takes(
         feature_names=names,
         dtypes=kinds,
         width=width or None,
         takes_missing=any(map(_takes_missing, nodes)),
         notes=tuple(notes),
-        ask=asking(session, inputs, outputs, _encoded(nodes), one_table=not names),
     )
+    return takes, asking(session, inputs, outputs, _encoded(nodes), one_table=not names)
 
 
 def _session(content: bytes) -> Any:
@@ -274,4 +274,5 @@ def rehearse() -> None:
     """Open and ask a small model of our own: a confined child cannot import what libraries put off until then."""
     import pandas as pd
 
-    open_onnx(smallest_model(), "rehearsal.onnx").ask(pd.DataFrame({"x": np.zeros(2)}))
+    _, ask = open_onnx(smallest_model(), "rehearsal.onnx")
+    ask(pd.DataFrame({"x": np.zeros(2)}))

@@ -22,8 +22,9 @@ from ..base.errors import InputError
 from ..datasets.columns import quoted
 from .model_answers import (
     STORED_RECORDS,
+    Ask,
     RawAnswers,
-    Runtime,
+    Takes,
     cause,
     is_path_or_address,
     stack,
@@ -93,7 +94,7 @@ def _ask(frame: pandas.DataFrame, *, estimator: Any, feature_names: tuple[str, .
     )
 
 
-def open_skops(content: bytes, name: str) -> Runtime:
+def open_skops(content: bytes, name: str) -> tuple[Takes, Ask]:
     """Read and check a skops file.
 
     Raises `InputError` if it is damaged, holds a type that is not on the list, or is no fitted classifier.
@@ -126,14 +127,14 @@ def open_skops(content: bytes, name: str) -> Runtime:
         raise InputError(
             f"The skops file {quoted(name)} is damaged or made up: {reason}; ask for it again."
         ) from None
-    return Runtime(
+    takes = Takes(
         feature_names=names,
         dtypes=kinds,
         width=len(kinds),
         takes_missing=True,
         notes=(*_version_notes(warned), *reveals),
-        ask=partial(_ask, estimator=estimator, feature_names=names),
     )
+    return takes, partial(_ask, estimator=estimator, feature_names=names)
 
 
 def _look_through(content: bytes, name: str) -> str:
@@ -327,4 +328,5 @@ def rehearse() -> None:
     fitted = make_pipeline(encoded, HistGradientBoostingClassifier(max_iter=1)).fit(
         frame, frame["word"]
     )
-    open_skops(skops.io.dumps(fitted), "rehearsal.skops").ask(frame)
+    _, ask = open_skops(skops.io.dumps(fitted), "rehearsal.skops")
+    ask(frame)

@@ -165,8 +165,8 @@ def _ask_model(
     with panels.keeping_problem(_PROBLEM):
         plan = ModelPlan(kind="file", file=name, threshold=roles.threshold, features=features)
         with st.spinner("Asking the model about everybody in the table"):
-            answered = with_answers(
-                source, model_file, roles, threshold=roles.threshold, features=features
+            answered, answered_roles, notes = with_answers(
+                source, model_file, roles, features=features
             )
         model = OwnModel(
             model_file=model_file,
@@ -174,9 +174,9 @@ def _ask_model(
             source_table=source,
             label=roles.label,
             positive=roles.positive,
-            prediction=answered.prediction,
-            score=answered.score,
-            notes=answered.answers.notes,
+            prediction=answered_roles.prediction,
+            score=answered_roles.score,
+            notes=notes,
         )
 
         def answer(roles_before: Roles) -> Roles:
@@ -185,10 +185,10 @@ def _ask_model(
             return model.put_in(roles_before)
 
         if current is not None:
-            build_dataset(answered.table, answer(current))
+            build_dataset(answered, answer(current))
         panels.forget(_MODEL)
-        cached.store_upload(table.name, answered.table, model)
-        _change_roles(answered.table, current, drafted, answer)
+        cached.store_upload(table.name, answered, model)
+        _change_roles(answered, current, drafted, answer)
     if model_file.feature_names:
         panels.forget(_MODEL)  # there is nothing else to try
     st.rerun()

@@ -158,7 +158,7 @@ def _assumed(subject: Subject) -> tuple[str, ...]:
 
 def _compared(subject: Subject) -> str:
     """Return what is compared: the selection rates of few groups, or the metric and whom it is about."""
-    names = [row.group for row in subject.dataset.groups()]
+    names = list(subject.dataset.base_rates)
     if subject.config.metric == "statistical_parity" and len(names) <= _FEW:
         rates = {
             subject.dataset.group_names[int(group_rate.group)]: group_rate.rate

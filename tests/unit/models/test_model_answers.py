@@ -236,7 +236,7 @@ def test_blame_ends_with_a_model_that_takes_no_records():
             raise ValueError
 
     frame = pd.DataFrame({"pay": [5.0] * 7 + [-1.0] + [5.0] * 3})
-    assert "'pay' of record 8" in _blame(SimpleNamespace(ask=ask), frame, 0)
+    assert "'pay' of record 8" in _blame(ask, frame, 0)
     assert 0 not in sizes
 
 
@@ -247,12 +247,15 @@ def table_of(frame):
 def test_answers_become_columns_of_the_table(model):
     table = table_of(people())
     before = table.frame.copy()
-    answered = with_answers(table, model, Roles(label="approved", positive="yes", favourable="yes", sensitive="sex"))
-    assert (answered.prediction, answered.score) == ("model prediction", "model score")
-    assert answered.table.frame[answered.prediction].tolist() == answered.answers.labels.tolist()
-    assert np.array_equal(answered.table.frame[answered.score], answered.answers.scores)
-    assert answered.table.fingerprint == fingerprint_frame(answered.table.frame) != table.fingerprint
-    assert answered.table.uploaded and model.fingerprint[:12] in answered.table.source
+    roles = Roles(label="approved", positive="yes", favourable="yes", sensitive="sex")
+    answered, with_columns, notes = with_answers(table, model, roles)
+    answers = model.answers(table.frame, positive="yes")
+    assert with_columns == replace(roles, prediction="model prediction", score="model score")
+    assert answered.frame["model prediction"].tolist() == answers.labels.tolist()
+    assert np.array_equal(answered.frame["model score"], answers.scores)
+    assert notes == answers.notes
+    assert answered.fingerprint == fingerprint_frame(answered.frame) != table.fingerprint
+    assert answered.uploaded and model.fingerprint[:12] in answered.source
     pd.testing.assert_frame_equal(table.frame, before)
 
 
@@ -263,10 +266,9 @@ def test_answers_get_a_number_if_their_column_exists(taken):
     for number in range(1, taken + 1):
         frame[f"model prediction {number}".removesuffix(" 1")] = "none"
     model = read_model(as_skops(LogisticRegression().fit(people()[first], people()["approved"])), "m.skops")
-    answered = with_answers(
-        table_of(frame), model, Roles(label="approved", positive="yes", favourable="yes", sensitive="work")
-    )
-    assert (answered.prediction, answered.score) == (f"model prediction {taken + 1}", "model score")
+    roles = Roles(label="approved", positive="yes", favourable="yes", sensitive="work")
+    _, roles, _ = with_answers(table_of(frame), model, roles)
+    assert (roles.prediction, roles.score) == (f"model prediction {taken + 1}", "model score")
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.05, 0.97])
@@ -286,10 +288,10 @@ def test_one_column_of_scores_is_that_of_the_answer_with_the_higher_ones(lower, 
 def test_any_value_of_the_label_can_be_positive(labels, positive, texts, answer):
     frame = people().assign(approved=np.where(people()["approved"] == "yes", labels[1], labels[0]))
     roles = Roles(label="approved", positive=positive, favourable=positive, sensitive="work", each=True)
-    answered = with_answers(
+    answered, roles, _ = with_answers(
         table_of(frame), read_model(as_skops(pipeline(texts=texts)), "m.skops"), roles, positive=answer
     )
-    read = build_dataset(answered.table, replace(roles, prediction=answered.prediction, score=answered.score))
+    read = build_dataset(answered, roles)
     assert np.array_equal(read.predictions, read.scores >= 0.5) and (read.predictions == read.labels).mean() > 0.7
 
 
