@@ -228,13 +228,13 @@ def measured_alternatives(
         for checks in (open_checks, sorted(dependent.difference(open_checks))):
             again = tuple(measured(check, changed) for check in checks)
             alternative = replace(alternative, measurements=alternative.measurements + again)
-            (candidate,) = judged_alternatives(
+            ((_, narrower),) = judged_alternatives(
                 policy, measurements, [alternative], attribute=audited.attribute
             )
-            if not _satisfied(candidate.verdict, open_checks):
+            if not _satisfied(narrower, open_checks):
                 break
         tried.append(alternative)
-        if candidate.passes:
+        if narrower.overall == Status.PASS:
             break
     return tuple(tried)
 

@@ -12,19 +12,21 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..auditing.plausible_attackers import ATTACKERS, Met
 from ..auditing.policy import (
     VERDICT_TITLES,
+    Alternative,
     CheckVerdict,
-    JudgedAlternative,
+    JudgedAlternatives,
     Status,
     Untried,
     judged_alternatives,
     next_step,
     output_checks,
+    passing_alternative,
     untried_reason,
 )
 from ..auditing.policy import bullet as places_of
@@ -272,7 +274,11 @@ class _Brief:
             if row.measured and check_state(row) != _NOT_ATTACKED and row.verdict != Status.NOT_RUN
         ]
         self.candidates = self._candidates()
-        self.remedy = next((entry for entry in self.candidates if entry.passes), None)
+        self.remedy: Alternative | None = None
+        self.rows_of_remedy: tuple[CheckVerdict, ...] = ()
+        if (passing := passing_alternative(self.candidates)) is not None:
+            self.remedy, verdict = passing
+            self.rows_of_remedy = verdict.rows
         self.attribute = plain_line(report.data.attribute, self.longest_name)
 
     def content(self) -> Content:
@@ -425,7 +431,7 @@ class _Brief:
 
     # Remedy -----------------------------------------------------------------------------------------------------------
 
-    def _candidates(self) -> tuple[JudgedAlternative, ...]:
+    def _candidates(self) -> JudgedAlternatives:
         report = self.report
         if report.verdict.overall == Status.PASS:
             return ()
@@ -477,34 +483,34 @@ class _Brief:
                 "text": text,
                 "cost": "",
             }
-        labels = self.remedy.alternative.outputs.released == "labels"
+        labels = self.remedy.outputs.released == "labels"
         cost = "scores are rounded."
         if labels:
             cost = "no scores, so nobody can be ordered by them."
         accuracy = self.report.model.accuracy_test
         return card | {
             "state": "pass",
-            "title": f"Remedy: release {self.remedy.alternative.title}",
-            "counts": state_counts(self.remedy.verdict.rows),
+            "title": f"Remedy: release {self.remedy.title}",
+            "counts": state_counts(self.rows_of_remedy),
             "text": f"Labels, and so accuracy ({percent(accuracy)}), stay.",
             "cost": cost,
         }
 
     def _tried(self, worst: CheckVerdict | None) -> Content:
         rows = []
-        for candidate in self.candidates:
+        for alternative, verdict in self.candidates:
             value = "–"
             if worst is not None:
-                row = _row_of(candidate, worst.check)
+                row = _row_of(verdict.rows, worst.check)
                 if row is not None and row.measured:
                     value = row.value
-            chosen = candidate is self.remedy
+            chosen = alternative is self.remedy
             rows.append(
                 {
-                    "what": candidate.alternative.title.capitalize(),
+                    "what": alternative.title.capitalize(),
                     "value": value,
                     "chosen": chosen,
-                    **_worded(str(candidate.verdict.overall)),
+                    **_worded(str(verdict.overall)),
                 }
             )
         column = ""
@@ -524,7 +530,7 @@ class _Brief:
         folded = [row for row in self.measured if row not in listed]
         note = "Bars start at chance; right is worse."
         if self.remedy is not None:
-            note = f"{note} Ring: {self.remedy.alternative.title}."
+            note = f"{note} Ring: {self.remedy.title}."
         return {
             "note": note,
             "measured": f"Measured: {len(self.measured)}",
@@ -544,8 +550,8 @@ class _Brief:
         if places is not None:
             ring = None
             after = None
-            if self.remedy is not None and row.verdict != Status.PASS:
-                after = _row_of(self.remedy, row.check)
+            if row.verdict != Status.PASS:
+                after = _row_of(self.rows_of_remedy, row.check)
             if after is not None and (after_places := places_of(after)) is not None:
                 ring = after_places.value
             bar = {
@@ -737,7 +743,7 @@ class _Brief:
             yield ("article_35_7c",), f"Leak checks: {counts}, for {records} training records"
         measure = "The limits below, each with who set it and when"
         if self.remedy is not None:
-            measure = f"Release {self.remedy.alternative.title}"
+            measure = f"Release {self.remedy.title}"
         yield ("article_35_7d", "article_25_1"), measure
         if attacks:
             yield (
@@ -879,7 +885,7 @@ class _Brief:
             release = before or "As planned."
             state = "pass"
         elif self.remedy is not None:
-            release = f"{self.remedy.alternative.title.capitalize()}, and nothing else. {before}"
+            release = f"{self.remedy.title.capitalize()}, and nothing else. {before}"
             state = "pass"
         accepted = ""
         if overall != Status.PASS:
@@ -928,8 +934,8 @@ def _met_text(met: Met, why: str) -> str:
     return ": ".join(filter(None, (met.value.capitalize(), why)))
 
 
-def _row_of(candidate: JudgedAlternative, check: str) -> CheckVerdict | None:
-    return next((row for row in candidate.verdict.rows if row.check == check), None)
+def _row_of(rows: Iterable[CheckVerdict], check: str) -> CheckVerdict | None:
+    return next((row for row in rows if row.check == check), None)
 
 
 def _limit_sign(row: CheckVerdict) -> str:

@@ -15,8 +15,9 @@ import streamlit as st
 from core.auditing import failed_tests, next_models
 from core.auditing.policy import (
     VERDICT_TITLES,
+    Alternative,
     CheckVerdict,
-    JudgedAlternative,
+    JudgedAlternatives,
     Policy,
     Status,
     Untried,
@@ -24,6 +25,7 @@ from core.auditing.policy import (
     chance_text,
     judged_alternatives,
     output_checks,
+    passing_alternative,
     tries_text,
     untried_reason,
 )
@@ -91,23 +93,20 @@ def advisory(rows: Sequence[CheckVerdict]) -> tuple[CheckVerdict, ...]:
     return tuple(row for row in rows if row.limit is not None and not row.is_decisive)
 
 
-def remedy_texts(candidates: Sequence[JudgedAlternative]) -> dict[str, str]:
+def remedy_texts(candidates: JudgedAlternatives) -> dict[str, str]:
     """Check -> what its number would be of the first release that passes."""
-    for candidate in candidates:
-        if candidate.passes:
-            title = candidate.alternative.title
-            return {
-                row.check: f"{title[:1].upper()}{title[1:]}: {row.value}, pass"
-                for row in candidate.verdict.rows
-                if row.measured
-            }
-    return {}
+    passing = passing_alternative(candidates)
+    if passing is None:
+        return {}
+    alternative, verdict = passing
+    title = f"{alternative.title[:1].upper()}{alternative.title[1:]}"
+    return {row.check: f"{title}: {row.value}, pass" for row in verdict.rows if row.measured}
 
 
 # Remedies -------------------------------------------------------------------------------------------------------------
 
 
-def candidates_of(reports: Reports) -> tuple[JudgedAlternative, ...]:
+def candidates_of(reports: Reports) -> JudgedAlternatives:
     """Narrower releases that the audit tried, judged by the policy of the moment."""
     audit = reports.audit
     if audit.verdict.overall == Status.PASS:
@@ -166,7 +165,7 @@ def trials_of(
 
 def draw_decision(
     reports: Reports,
-    candidates: Sequence[JudgedAlternative],
+    candidates: JudgedAlternatives,
     trials: Sequence[Trial],
     *,
     tests: SelfTests,
@@ -179,13 +178,13 @@ def draw_decision(
     if verdict.overall == Status.PASS:
         st.html(sentences)
         return
-    passing = next((candidate for candidate in candidates if candidate.passes), None)
+    passing = passing_alternative(candidates)
     reason = untried_reason(verdict.rows, reports.audit.plan.outputs)
     left, right = st.columns([3, 2], gap="medium")
     left.html(sentences)
     with right, st.container(key="way_out", gap="small"):
         if passing is not None:
-            _passing(verdict, passing)
+            _passing(verdict, *passing)
         elif candidates:
             shell.whisper(
                 "What you can do", "Releasing less was tried; none of it is shown to pass"
@@ -196,13 +195,14 @@ def draw_decision(
             st.markdown(shell.escape(_untried_text(verdict, reason)))
         with st.container(horizontal=True, gap="small"):
             if passing is not None:
+                alternative, _ = passing
                 st.button(
-                    f"Audit {passing.alternative.title}",
+                    f"Audit {alternative.title}",
                     key="use_way_out",
                     type="primary",
                     icon=":material/published_with_changes:",
                     on_click=adopt,
-                    args=(passing.alternative.outputs,),
+                    args=(alternative.outputs,),
                 )
             elif not candidates and reason == Untried.OTHER_POLICY:
                 st.button(
@@ -212,13 +212,13 @@ def draw_decision(
                     icon=":material/play_arrow:",
                     on_click=try_narrower,
                 )
-            rest = [candidate for candidate in candidates if candidate is not passing]
+            rest = [candidate for candidate in candidates if candidate != passing]
             _other_remedies(rest, trials, verdict.policy, tests)
 
 
-def _passing(verdict: Verdict, passing: JudgedAlternative) -> None:
+def _passing(verdict: Verdict, alternative: Alternative, narrower: Verdict) -> None:
     """Draw the first narrower release that passes: its numbers beside chance, and what it costs."""
-    after = {row.check: row for row in passing.verdict.rows}
+    after = {row.check: row for row in narrower.rows}
     changes = [
         f"{shell.escape(row.title)}: **{shell.escape(row.value)} → {shell.escape(after[row.check].value)}**, "
         f"chance {shell.escape(chance_text(row.check))}, limit {shell.escape(row.limit_label)}"
@@ -226,14 +226,14 @@ def _passing(verdict: Verdict, passing: JudgedAlternative) -> None:
         if row.blocks and row.measured
     ]
     shell.whisper(
-        shell.escape(f"Release {passing.alternative.title}: all checks pass"),
+        shell.escape(f"Release {alternative.title}: all checks pass"),
         "What you can do, already measured",
     )
     more = len(changes) - _MOST_CHANGES
     if more > 0:
         changes = [*changes[:_MOST_CHANGES], f"And {more} more, each in its row below."]
     st.markdown("  \n".join(changes))
-    st.caption(_COST[passing.alternative.outputs.released])
+    st.caption(_COST[alternative.outputs.released])
 
 
 def _untried_text(verdict: Verdict, reason: Untried) -> str:
@@ -254,7 +254,7 @@ def _untried_text(verdict: Verdict, reason: Untried) -> str:
 
 
 def _other_remedies(
-    rest: Sequence[JudgedAlternative], trials: Sequence[Trial], policy: Policy, tests: SelfTests
+    rest: JudgedAlternatives, trials: Sequence[Trial], policy: Policy, tests: SelfTests
 ) -> None:
     """Draw the remedies beside the first, in a popover: releases that were tried, models that can be."""
     count = len(rest) + len(trials)
@@ -264,12 +264,10 @@ def _other_remedies(
         st.popover(f"Other remedies: {count}", key="other_remedies"),
         st.container(key="remedies"),
     ):
-        for candidate in rest:
-            icon = ICONS[candidate.verdict.overall]
-            title = candidate.alternative.title
-            st.markdown(
-                f"{icon} **{title[:1].upper()}{title[1:]}**: {shell.escape(candidate.verdict.headline)}"
-            )
+        for alternative, verdict in rest:
+            icon = ICONS[verdict.overall]
+            title = f"{alternative.title[:1].upper()}{alternative.title[1:]}"
+            st.markdown(f"{icon} **{title}**: {shell.escape(verdict.headline)}")
         for trial in trials:
             _draw_trial(trial, policy, tests)
 

@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 
 from core.auditing import AuditPlan, run_audit
-from core.auditing.policy import Status, judged_alternatives, predictions_policy
+from core.auditing.policy import Status, judged_alternatives, passing_alternative, predictions_policy
 from core.datasets import Table
 from tests.verdicts.bank import LEAKING, Entry
 from tests.verdicts.test_bank import table_and_plan
@@ -25,10 +25,11 @@ def remedy_of(plan: AuditPlan, table: Table) -> AuditPlan | None:
     policy = predictions_policy()
     audit = run_audit(plan, table, policy)
     candidates = judged_alternatives(policy, audit.measurements, audit.alternatives, attribute=audit.data.attribute)
-    for candidate in candidates:
-        if candidate.passes:
-            return replace(plan, outputs=candidate.alternative.outputs)
-    return None
+    passing = passing_alternative(candidates)
+    if passing is None:
+        return None
+    alternative, _ = passing
+    return replace(plan, outputs=alternative.outputs)
 
 
 def holds(entry: Entry, seed: int) -> bool | None:

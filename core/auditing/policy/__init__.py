@@ -2,11 +2,12 @@
 
 from .decisions import (
     Alternative,
-    JudgedAlternative,
+    JudgedAlternatives,
     Untried,
     judge,
     judged_alternatives,
     output_checks,
+    passing_alternative,
     tries_text,
     untried_reason,
 )
@@ -49,7 +50,7 @@ __all__ = [
     "VERDICT_TITLES",
     "Alternative",
     "CheckVerdict",
-    "JudgedAlternative",
+    "JudgedAlternatives",
     "Limit",
     "LimitUse",
     "Policy",
@@ -69,6 +70,7 @@ __all__ = [
     "limit_text",
     "next_step",
     "output_checks",
+    "passing_alternative",
     "placeholders_text",
     "policy_text",
     "predictions_policy",

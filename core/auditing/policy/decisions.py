@@ -256,7 +256,7 @@ def judge(
         candidates = judged_alternatives(
             policy, measurements, alternatives, attribute=attribute, failed_tests=failed_tests
         )
-        headline = " ".join(filter(None, (headline, passing_alternative_text(candidates))))
+        headline = " ".join(filter(None, (headline, _passing_text(candidates))))
         detail = " ".join(filter(None, (detail, tries_text(candidates))))
     return replace(verdict, headline=headline, detail=detail, caveats=caveats)
 
@@ -426,17 +426,8 @@ class Alternative(Result):
         return f"scores with {self.outputs.decimals} decimal{'s' * (self.outputs.decimals != 1)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedAlternative:
-    """A narrower release with its verdict."""
-
-    alternative: Alternative
-    verdict: Verdict
-
-    @property
-    def passes(self) -> bool:
-        """Whether the policy lets it be released."""
-        return self.verdict.overall == Status.PASS
+JudgedAlternatives = Sequence[tuple[Alternative, Verdict]]
+"""Narrower releases, each with its verdict."""
 
 
 def judged_alternatives(
@@ -446,7 +437,7 @@ def judged_alternatives(
     *,
     attribute: str,
     failed_tests: Sequence[str] = (),
-) -> tuple[JudgedAlternative, ...]:
+) -> JudgedAlternatives:
     """Return narrower releases with their verdicts, each at a level that allows for all that may be tried.
 
     `measurements` are those of the whole release; they stand where an alternative has none of a check.
@@ -462,7 +453,7 @@ def judged_alternatives(
             failed_tests=failed_tests,
             level=1.0 - (1.0 - policy.level) / alternative.tries,
         )
-        candidates.append(JudgedAlternative(alternative=alternative, verdict=verdict))
+        candidates.append((alternative, verdict))
     return tuple(candidates)
 
 
@@ -495,21 +486,32 @@ def untried_reason(rows: Sequence[CheckVerdict], outputs: OutputsPlan) -> Untrie
     return Untried.OTHER_CHECKS
 
 
-def passing_alternative_text(candidates: Sequence[JudgedAlternative]) -> str:
+def passing_alternative(candidates: JudgedAlternatives) -> tuple[Alternative, Verdict] | None:
+    """Return the first narrower release that the policy lets pass, with its verdict; None where it lets none."""
+    passing = (
+        (alternative, verdict)
+        for alternative, verdict in candidates
+        if verdict.overall == Status.PASS
+    )
+    return next(passing, None)
+
+
+def _passing_text(candidates: JudgedAlternatives) -> str:
     """Return the first narrower release that passes, in a sentence; empty where none does."""
-    for candidate in candidates:
-        if candidate.passes:
-            title = candidate.alternative.title
-            return f"{title[:1].upper()}{title[1:]} would pass."
-    return ""
+    passing = passing_alternative(candidates)
+    if passing is None:
+        return ""
+    alternative, _ = passing
+    return f"{alternative.title[:1].upper()}{alternative.title[1:]} would pass."
 
 
-def tries_text(candidates: Sequence[JudgedAlternative]) -> str:
+def tries_text(candidates: JudgedAlternatives) -> str:
     """Return what was tried instead, with the verdict of each, in a sentence; empty where nothing was tried."""
     if not candidates:
         return ""
     verdicts = [
-        f"{candidate.alternative.title}: {VERDICT_TITLES[candidate.verdict.overall].lower()}"
-        for candidate in candidates
+        f"{alternative.title}: {VERDICT_TITLES[verdict.overall].lower()}"
+        for alternative, verdict in candidates
     ]
-    return f"Tried instead, adjusted for {candidates[0].alternative.tries} steps: {'; '.join(verdicts)}."
+    first, _ = candidates[0]
+    return f"Tried instead, adjusted for {first.tries} steps: {'; '.join(verdicts)}."
