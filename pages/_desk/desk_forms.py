@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from core.base.errors import FairLeakError, InputError
@@ -361,25 +362,11 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
         )
         epsilon = _epsilon(ledger, status)
         test_set = _test_set(ledger, status)
-        if test_set is None:
-            scores = None
-        else:
+        scores = None
+        if test_set is not None:
             scores = _scores(test_set, status)
-    if test_set is None or scores is None:
-        desk_question = None
-    else:
-        desk_question = _Question(test_set, np.asarray(scores), metric)
     with right, st.container(border=True):
-        _price(ledger, status, desk_question, epsilon)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Question:
-    """What is asked, and of which people."""
-
-    test_set: TestSet
-    scores: Any
-    metric: str
+        _price(ledger, status, test_set, scores, metric, epsilon)
 
 
 @dataclass(slots=True)
@@ -550,13 +537,19 @@ def to_fill_in(test_set: TestSet, table: tuple[Table, Roles] | None) -> bytes:
 
 
 def _price(
-    ledger: Ledger, status: LedgerStatus, desk_question: _Question | None, epsilon: float
+    ledger: Ledger,
+    status: LedgerStatus,
+    test_set: TestSet | None,
+    scores: npt.ArrayLike | None,
+    metric: str,
+    epsilon: float,
 ) -> None:
     """Draw what the question would cost and tell, who asks, the button, and what came of it."""
     quote = None
     again = False
     question = ""
-    if desk_question is None:
+    submit = None
+    if test_set is None or scores is None:
         shell.whisper(
             "No question yet",
             "Add the files at the left; then its price and its precision stand here.",
@@ -566,10 +559,14 @@ def _price(
             "desk question",
             ledger.location,
             status.name,
-            desk_question.scores,
-            desk_question.metric,
+            np.asarray(scores),
+            metric,
         )
-        quote, again = _quoted(ledger, status, desk_question, epsilon)
+        submit = partial(ledger.ask, status.name, test_set, scores, epsilon=epsilon, metric=metric)
+        quoted = partial(
+            ledger.quote, status.name, test_set, scores, epsilon=epsilon, metric=metric
+        )
+        quote, again = _quoted(quoted, status, epsilon)
     asker = _asker()
     ready = quote is not None and not quote.refused and _sure(status, quote)
     button = desk_findings.button(quote)
@@ -578,7 +575,7 @@ def _price(
         button, key="desk_ask", disabled=not ready, type="primary", icon=":material/front_hand:"
     )
     st.session_state[_LAST_BUTTON] = button
-    if pressed and ready and desk_question is not None:
+    if pressed and ready and submit is not None:
         try:
             if last_button != button:
                 raise InputError(
@@ -586,15 +583,7 @@ def _price(
                 )
             if not asker:
                 raise InputError("Say who asks; the record needs it.")
-            answer = ledger.ask(
-                status.name,
-                desk_question.test_set,
-                desk_question.scores,
-                epsilon=epsilon,
-                metric=desk_question.metric,
-                asker=asker,
-                again=again,
-            )
+            answer = submit(asker=asker, again=again)
         except FairLeakError as error:
             st.session_state[_PROBLEM] = (question, str(error))
         else:
@@ -643,17 +632,9 @@ def _sure(status: LedgerStatus, quote: Quote) -> bool:
 
 
 def _quoted(
-    ledger: Ledger, status: LedgerStatus, desk_question: _Question, epsilon: float
+    quoted: Callable[..., Quote], status: LedgerStatus, epsilon: float
 ) -> tuple[Quote | None, bool]:
     """Draw the price and the typical error; returns them, and whether a free answer shall be paid for again."""
-    quoted = partial(
-        ledger.quote,
-        status.name,
-        desk_question.test_set,
-        desk_question.scores,
-        epsilon=epsilon,
-        metric=desk_question.metric,
-    )
     try:
         quote = quoted()
         again = False
