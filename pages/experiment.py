@@ -4,16 +4,20 @@ from pages.shell import shell
 
 shell.guard()
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.auditing import plan_text
 from core.auditing.charts import draw_checks
 from core.auditing.plan import AuditPlan, changed_plan
 from core.auditing.policy import estimate_text
 from core.base.errors import InputError
+from core.datasets.catalog import CATALOG
+from core.datasets.dataset import Table
 from core.experiments.experiment import (
     Grid,
     SeedSummary,
@@ -22,18 +26,16 @@ from core.experiments.experiment import (
     grid_size_finding,
     measurable,
     measured_names,
+    measuring_studies,
     rows_frame,
     setting_title,
     summarise,
     summary_frame,
 )
-from core.models import GIVEN_PREDICTIONS
-from pages._experiment.experiment_controls import (
-    ATTRIBUTE,
-    Varied,
-    command_options,
-    requested_grid,
-)
+from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, PRIVATE_METHODS, TOLERANCE_METHODS
+from core.stats.estimates import epsilon_text, tolerance_text
+from core.studies.registry import STUDIES
+from core.studies.subject import AuditConfig
 from pages._report import report_plan
 from pages.shell import cached, panels, state
 from pages.shell.background import Job, pace, show_works
@@ -53,6 +55,114 @@ GUIDE = (
     "people.\n\n"
     "**Stop and go on.** Each model is stored when it is measured; of an uploaded table in memory alone."
 )
+
+# Controls -------------------------------------------------------------------------------------------------------------
+
+_VALUES: dict[str, dict[Any, str]] = {
+    "model.method": dict(METHOD_TITLES),
+    "model.tolerance": {
+        value: tolerance_text(value) for value in (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+    },
+    "model.epsilon": {value: epsilon_text(value) for value in (0.3, 1.0, 3.0, 10.0, math.inf)},
+    "outputs.decimals": {None: "all decimals", 3: "3 decimals", 2: "2 decimals", 1: "1 decimal"},
+}
+"""Key of a plan -> values on offer, and what to call each."""
+
+ATTRIBUTE = "data.attribute"
+
+_KEY_TITLES = {
+    ATTRIBUTE: "Sensitive attributes",
+    "model.method": "Methods",
+    "model.tolerance": "Tolerances",
+    "model.epsilon": "Privacy budgets ε",
+    "outputs.decimals": "Decimals of scores",
+}
+
+_WITHOUT_SHADOWS: dict[str, tuple[Any, ...]] = {"membership.shadows": (0,)}
+"""What every plan of the page has: no shadow models, which take a hundred times as long."""
+
+_FIRST_STUDIES = ("correction", "fairness", "membership")
+
+
+Varied = dict[str, tuple[Any, ...]]
+"""Key of a plan -> the values it takes in turn."""
+
+
+def command_options(varied: Varied, studies: Sequence[str]) -> str:
+    """Return the options of `fairleak experiment` that measure the same."""
+    options = [f"--vary {key}={_list_text(items)}" for key, items in varied.items()]
+    options.append(f"--studies {','.join(studies)}")
+    return " ".join(options)
+
+
+def _list_text(items: Sequence[Any]) -> str:
+    """Return values as an option lists them."""
+    return ",".join("none" if item is None else f"{item}" for item in items)
+
+
+def requested_grid(
+    config: AuditConfig, table: Table, plan: AuditPlan
+) -> tuple[Varied, tuple[str, ...]]:
+    """Draw the controls in one row; return the values of the keys that vary, and the studies that measure."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="experiment_controls")
+    trained = config.method != GIVEN_PREDICTIONS
+    varied: Varied = {}
+    with row.popover("Vary", icon=":material/tune:", key="experiment_varied"):
+        if config.dataset in CATALOG:
+            offered = {name: name for name in CATALOG[config.dataset].attributes}
+            varied[ATTRIBUTE] = _several(ATTRIBUTE, offered, (state.attribute_of(config),))
+        if trained:
+            varied |= _trained(config)
+        if plan.outputs.released == "scores":
+            varied["outputs.decimals"] = _several(
+                "outputs.decimals", _VALUES["outputs.decimals"], (plan.outputs.decimals,)
+            )
+    if trained:
+        n_seeds = panels.pick("Seeds", [1, 3, 5], key="experiment_seeds", default=1, container=row)
+        varied["model.seed"] = tuple(range(config.seed, config.seed + int(n_seeds)))
+    return varied | _WITHOUT_SHADOWS, _studies(row)
+
+
+def _trained(config: AuditConfig) -> Varied:
+    """Choose what models are trained by and for; a key that goes with none of the methods is left out."""
+    methods = _several("model.method", _VALUES["model.method"], (config.method,))
+    varied = {"model.method": methods}
+    if set(methods) & set(TOLERANCE_METHODS):
+        varied["model.tolerance"] = _several(
+            "model.tolerance", _VALUES["model.tolerance"], (0.005, 0.05, 0.2)
+        )
+    if set(methods) & set(PRIVATE_METHODS):
+        varied["model.epsilon"] = _several("model.epsilon", _VALUES["model.epsilon"], (1.0, 10.0))
+    return varied
+
+
+def _several(key: str, titles: Mapping[Any, str], first: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Choose values of a key; those it starts with where none is chosen."""
+    names = {value: titles.get(value, str(value)) for value in (*first, *titles)}
+    chosen = st.multiselect(
+        _KEY_TITLES[key],
+        list(names),
+        default=list(first),
+        format_func=names.__getitem__,
+        key=f"experiment_{key.partition('.')[2]}",
+        persist_state="session",
+    )
+    return tuple(chosen) or first
+
+
+def _studies(row: DeltaGenerator) -> tuple[str, ...]:
+    chosen = row.multiselect(
+        "Studies",
+        list(measuring_studies()),
+        default=list(_FIRST_STUDIES),
+        format_func=lambda name: STUDIES[name].title,
+        key="experiment_studies",
+        persist_state="session",
+    )
+    return tuple(chosen) or _FIRST_STUDIES
+
+
+# Models and numbers ---------------------------------------------------------------------------------------------------
 
 
 def works_of(varied: Varied, names: Sequence[str], plan: AuditPlan) -> list[ModelsJob]:
