@@ -61,12 +61,12 @@ class MemberPeople:
 
 def member_people(table: Table, roles: Roles) -> MemberPeople:
     """Turn a table and the roles of its columns into the people of a membership audit."""
-    chosen = select(table.frame, roles)
+    selected, names, people = select(table.frame, roles)
     sensitive = crossed_columns(table.frame, roles.sensitive) or (roles.sensitive,)
-    features = {*chosen.features, *(set(sensitive) - set(roles.excluded))}
+    features = {*names, *(set(sensitive) - set(roles.excluded))}
     columns, n_values, protected = [], [], []
     for name in [column for column in table.frame.columns if column in features]:
-        codes, n = _coded(table.frame.loc[chosen.selected, name])
+        codes, n = _coded(table.frame.loc[selected, name])
         if (codes == codes[0]).all():  # constant since records were dropped
             continue
         if name in sensitive:
@@ -76,8 +76,8 @@ def member_people(table: Table, roles: Roles) -> MemberPeople:
     return MemberPeople(
         codes=np.column_stack(columns),
         n_values=tuple(n_values),
-        labels=chosen.labels,
-        groups=chosen.groups,
+        labels=people.labels,
+        groups=people.sensitive,
         protected=tuple(protected),
     )
 

@@ -161,13 +161,12 @@ def access_of(
     """Return query access to a model file, about records put together of the dataset's people."""
     from ..models.model_files import file_access
 
-    columns = select(
-        table.frame, replace(dataset.roles, prediction="", score="", prediction_positive="")
-    ).selected
+    without_answers = replace(dataset.roles, prediction="", score="", prediction_positive="")
+    selected, _, _ = select(table.frame, without_answers)
     roles = as_written(table.frame, dataset.roles)
     access = file_access(
         model_file,
-        table.frame[columns],
+        table.frame[selected],
         positive=plan.model.positive or roles.positive,
         threshold=plan.model.threshold,
         features=plan.model.features,

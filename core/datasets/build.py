@@ -21,7 +21,7 @@ several rows one row stays, drawn at random, so that a record is a person; a tra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,31 +60,14 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Records (`selected`, over all rows) and columns of a table that are used; the other arrays have one entry each.
+def select(
+    frame: pandas.DataFrame, roles: Roles
+) -> tuple[npt.NDArray[np.bool_], list[str], AuditDataset]:
+    """Choose the records and columns of a table that its roles allow; raises as `build_dataset`.
 
-    `optional_fields` is what the table says of a model and of sets, by the names of
-    `core.datasets.dataset.AuditDataset`. `label_names` say what the labels 0 and 1 stand for.
+    Returns which rows are used, the names of the features, and the people in these rows with a column of zeros in the
+    place of their features.
     """
-
-    selected: npt.NDArray[np.bool_]
-    features: list[str]
-    labels: npt.NDArray[np.uint8]
-    label_names: tuple[str, str]
-    groups: npt.NDArray[np.uint8]
-    group_names: tuple[str, ...]
-    optional_fields: dict[str, Any]
-    caveats: tuple[Caveat, ...]
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences of the caveats."""
-        return tuple(caveat.text for caveat in self.caveats)
-
-
-def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
-    """Choose the records and columns of a table that its roles allow; raises as `build_dataset`."""
     crossed = crossed_columns(frame, roles.sensitive)
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
@@ -137,16 +120,22 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     if not _predicts_favourable(roles):
         labels = 1 - labels
         optional_fields = _for_other_outcome(optional_fields)
-    return Selection(
-        selected=selected,
-        features=features,
+    people = AuditDataset(
+        title="",
+        source="",
+        features=np.zeros((labels.size, 1)),
+        feature_names=("",),
+        categorical=np.zeros(1, dtype=bool),
         labels=labels,
         label_names=label_names,
-        groups=groups,
+        sensitive=groups,
         group_names=names,
-        optional_fields=optional_fields,
+        roles=roles,
+        rows_read=len(frame),
         caveats=tuple(caveats),
+        **optional_fields,
     )
+    return selected, features, people
 
 
 def _check_roles(frame: pandas.DataFrame, roles: Roles, crossed: tuple[str, ...]) -> None:
@@ -309,51 +298,37 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         side with fewer than `MINIMUM_PER_GROUP` records; no feature is left, or a feature holds infinite values or
         numbers mixed with text; or a prediction, a score or a set is not what it must be.
     """
-    chosen = select(table.frame, roles)
-    optional_fields = chosen.optional_fields
+    selected, features, people = select(table.frame, roles)
     caveats = [Caveat(CaveatKind.TABLE_PARSING, note) for note in table.notes]
-    caveats += chosen.caveats
-    matrix, names, categories, categorical = encode(
-        table.frame.loc[chosen.selected, chosen.features], caveats
-    )
-    if repeated := repeated_records(kinds_of_records(matrix, chosen.labels, chosen.groups)):
+    caveats += people.caveats
+    matrix, names, categories, categorical = encode(table.frame.loc[selected, features], caveats)
+    if repeated := repeated_records(kinds_of_records(matrix, people.labels, people.sensitive)):
         caveats.append(repeated)
-    return AuditDataset(
+    return replace(
+        people,
         title=table.title,
         source=table.source,
         features=matrix,
         feature_names=names,
         categorical=categorical,
-        labels=chosen.labels,
-        label_names=chosen.label_names,
-        sensitive=chosen.groups,
-        group_names=chosen.group_names,
         roles=roles,
-        rows_read=len(table.frame),
         caveats=tuple(caveats),
         fingerprint=fingerprint(
-            *(
-                matrix,
-                chosen.labels,
-                chosen.groups,
-                categorical,
-                list(names),
-                list(categories),
-                roles,
-            ),
-            *(
-                table.title,
-                table.source,
-                *map(optional_fields.get, ("predictions", "scores", "sets")),
-            ),
-            *(
-                optional_fields[name]
-                for name in ("withheld", "answered")
-                if name in optional_fields
-            ),
+            matrix,
+            people.labels,
+            people.sensitive,
+            categorical,
+            list(names),
+            list(categories),
+            roles,
+            table.title,
+            table.source,
+            people.predictions,
+            people.scores,
+            people.sets,
+            *(array for array in (people.withheld, people.answered) if array is not None),
         ),
         categories=categories,
-        **optional_fields,
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )
@@ -362,7 +337,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
 def _optional_fields(
     frame: pandas.DataFrame, roles: Roles, selected: npt.NDArray[np.bool_], caveats: list[Caveat]
 ) -> dict[str, Any]:
-    """Return what `Selection` says of a model and of sets, adding to `caveats`; refuse cells that must not be there."""
+    """Return what the dataset says of a model and of sets, adding to `caveats`; refuse cells that must not be there."""
     threshold = unit_interval(roles.threshold, name="threshold")
     fields: dict[str, Any] = {}
     if roles.gives_predictions:

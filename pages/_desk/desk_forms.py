@@ -527,7 +527,8 @@ def to_fill_in(test_set: TestSet, table: tuple[Table, Roles] | None) -> bytes:
     lines = [f"{person},0.5" for person in test_set.ids]
     if table is not None:
         audited, roles = table
-        rows = np.flatnonzero(select(audited.frame, roles).selected) + 1
+        selected, _, _ = select(audited.frame, roles)
+        rows = np.flatnonzero(selected) + 1
         head = f"{head},row in the table"
         lines = [
             f"{line},{rows[int(person) - 1]}"

@@ -61,5 +61,6 @@ def names_of_people(
     """Return what a column of the table calls the people of the result; of an empty cell ""."""
     from core.datasets.build import select
 
-    used = table.frame.loc[select(table.frame, dataset.roles).selected, identifier]
+    selected, _, _ = select(table.frame, dataset.roles)
+    used = table.frame.loc[selected, identifier]
     return as_text(used).iloc[result.rows].fillna("").tolist()  # type: ignore[no-any-return]

@@ -226,7 +226,7 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> tuple[Codes, tuple[
     it is split count, nothing else; people without a value are a group of their own, "missing". Raises `InputError` as
     `core.datasets.build_dataset` does for a sensitive column.
     """
-    selected = select(table.frame, roles).selected
+    selected, _, _ = select(table.frame, roles)
     group_codes, names, _ = groups_of(
         with_crossed(table.frame, by.sensitive).loc[selected, by.sensitive], by
     )
