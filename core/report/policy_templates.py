@@ -7,7 +7,7 @@ source, and the policy of a law says in the reason of each check which provision
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from ..auditing.policy import CHECKS, UNITS, Limit, Policy, default_policy, predictions_policy
@@ -21,34 +21,25 @@ _MODERATE = 1.5
 """Distance from chance to a limit, as a share of the default's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyTemplate:
-    """A policy to start from: what to call it in a list, and what makes it."""
+def policy_templates() -> dict[str, tuple[str, Callable[[], Policy]]]:
+    """Key -> what to call a policy to start from, and what makes it, in the order of a list.
 
-    title: str
-    make: Callable[[], Policy]
-
-
-def policy_templates() -> dict[str, PolicyTemplate]:
-    """Key -> template, in the order of a list; the first two are those that `fairleak audit --policy` names."""
-    templates = {
-        "default": PolicyTemplate(title="FairLeak's default", make=default_policy),
-        "predictions": PolicyTemplate(
-            title="FairLeak's, for predictions alone", make=predictions_policy
+    The first two are those that `fairleak audit --policy` names.
+    """
+    templates: dict[str, tuple[str, Callable[[], Policy]]] = {
+        "default": ("FairLeak's default", default_policy),
+        "predictions": ("FairLeak's, for predictions alone", predictions_policy),
+        "strict": (
+            "Strict: half as far from chance",
+            partial(_scaled, "strict", _STRICT, all_required=True),
         ),
-        "strict": PolicyTemplate(
-            title="Strict: half as far from chance",
-            make=partial(_scaled, "strict", _STRICT, all_required=True),
-        ),
-        "moderate": PolicyTemplate(
-            title="Moderate: 1.5 times as far from chance",
-            make=partial(_scaled, "moderate", _MODERATE, all_required=False),
+        "moderate": (
+            "Moderate: 1.5 times as far from chance",
+            partial(_scaled, "moderate", _MODERATE, all_required=False),
         ),
     }
     for key, name in _LAWS.items():
-        templates[key] = PolicyTemplate(
-            title=f"Evidence for the {name}", make=partial(_for_law, name)
-        )
+        templates[key] = (f"Evidence for the {name}", partial(_for_law, name))
     return templates
 
 

@@ -46,7 +46,7 @@ _PROBLEM = "release_policy_problem"
 
 def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
     """Return the policies on offer: what to call each, and what makes it."""
-    offered = {key: (template.title, template.make) for key, template in policy_templates().items()}
+    offered = policy_templates()
     for number, title, make in _saved():
         offered[f"{_SAVED}{number}"] = (title, make)
     file, uploaded = st.session_state.get(_FILE, ("", None))
@@ -66,7 +66,7 @@ def _saved() -> list[tuple[int, str, Callable[[], Policy]]]:
 def _fitting_key(config: AuditConfig) -> str:
     """Return the template that fits what is brought, as the command chooses it."""
     policy = cached.policy_that_fits(config)
-    return next(key for key, template in policy_templates().items() if template.make() == policy)
+    return next(key for key, (_, make) in policy_templates().items() if make() == policy)
 
 
 def policy_name(config: AuditConfig) -> str:

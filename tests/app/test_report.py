@@ -200,7 +200,8 @@ def test_narrower_releases_are_tried_where_a_stricter_policy_was_chosen_after_th
     section(dashboard, "judged")
     for key in ("gdpr", "strict"):
         dashboard.choose(release_policy_box=key)
-        assert policy_templates()[key].make().name in dashboard.plain_finding
+        _, make = policy_templates()[key]
+        assert make().name in dashboard.plain_finding
     assert len(attacks.plans) == 1  # judging attacks nothing anew
     assert "releasing less is yet to be tried" in dashboard.page_text
     dashboard.click("use_narrower")

@@ -184,7 +184,8 @@ def test_limit_use_is_applied_and_read_back(use):
 
 @pytest.mark.parametrize(("key", "text"), [("gdpr", "GDPR"), ("ai_act", "EU AI Act")])
 def test_a_policy_of_a_law_has_its_checks_and_the_default_numbers(key, text):
-    limits, default = policy_templates()[key].make().limits, {limit.check: limit for limit in BEFORE.limits}
+    _, make = policy_templates()[key]
+    limits, default = make().limits, {limit.check: limit for limit in BEFORE.limits}
     assert limits
     for limit in limits:
         provisions = [item for item in law_of_checks()[limit.check].provisions if item.text.name == text]
