@@ -77,6 +77,12 @@ CONSTRAINED_METHODS = (*TOLERANCE_METHODS, "threshold_optimizer")
 PRIVATE_METHODS = ("dp_id3", "private_fair")
 """Methods that train with a privacy budget epsilon."""
 
+_NEEDING_SENSITIVE = ("threshold_optimizer", "correlation_remover", "private_fair")
+"""Methods whose models need people's sensitive attribute to predict."""
+
+_RANDOMISED = ("exponentiated_gradient", "threshold_optimizer", "private_fair")
+"""Methods whose models may answer two times differently about the same person."""
+
 GIVEN_PREDICTIONS = "given"
 """Method of a model that came with the table as its predictions; not one of `METHODS`, as nothing is trained."""
 
@@ -117,16 +123,20 @@ TREE_DEPTH = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairModel:
-    """A trained model of one of `METHODS`, a fitted object of fairlearn or scikit-learn.
-
-    It may need people's sensitive attribute to predict; if it is randomised, two predictions for the same
-    person may differ.
-    """
+    """A trained model of one of `METHODS`, a fitted object of fairlearn or scikit-learn."""
 
     method: str
-    needs_sensitive: bool
-    randomised: bool
     estimator: Any
+
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether it needs people's sensitive attribute to predict."""
+        return self.method in _NEEDING_SENSITIVE
+
+    @property
+    def randomised(self) -> bool:
+        """Whether two predictions for the same person may differ."""
+        return self.method in _RANDOMISED
 
     def predict(self, features: Floats, sensitive: Codes, *, seed: int) -> Codes:
         """Return randomly drawn predictions, shape (n,), 0 or 1; groups are used only where `needs_sensitive`."""
@@ -256,7 +266,7 @@ def fit_model(
         private = fit_private_tree(
             features, labels, epsilon=epsilon, domains=domains, max_depth=depth, seed=seed
         )
-        return FairModel(method=method, needs_sensitive=False, randomised=False, estimator=private)
+        return FairModel(method=method, estimator=private)
     if method == "private_fair":
         grown, counts = counted_private_tree(
             features,
@@ -270,7 +280,7 @@ def fit_model(
         )
         acceptance = fair_acceptance(counts, tolerance=tolerance, metric=metric)
         fair = PrivateFairModel(tree=grown, acceptance=acceptance)
-        return FairModel(method=method, needs_sensitive=True, randomised=True, estimator=fair)
+        return FairModel(method=method, estimator=fair)
     tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
     if method == "exponentiated_gradient":
         from fairlearn import reductions
@@ -290,12 +300,7 @@ def fit_model(
         estimator = _correlation_remover(tree, features, labels, sensitive)
     else:
         estimator = tree.fit(features, labels)
-    return FairModel(
-        method=method,
-        needs_sensitive=method in ("threshold_optimizer", "correlation_remover"),
-        randomised=method in ("exponentiated_gradient", "threshold_optimizer"),
-        estimator=estimator,
-    )
+    return FairModel(method=method, estimator=estimator)
 
 
 def _correlation_remover(tree: Any, x: Any, y: Any, s: Any) -> Any:
