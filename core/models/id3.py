@@ -113,6 +113,16 @@ class BudgetLedger(Result):
     n_attributes: int
 
     @property
+    def is_exact(self) -> bool:
+        """Whether there is no noise."""
+        return math.isinf(self.requested_epsilon)
+
+    @property
+    def stops_on_true_counts(self) -> bool:
+        """Whether nodes become leaves by counts without noise."""
+        return self.is_exact or self.accounting == "naive"
+
+    @property
     def slot(self) -> float:
         """Return ε′, the budget of one slot; of the naive tree the ε of one count."""
         if self.accounting == "naive":
@@ -375,26 +385,6 @@ class _Level:
     above: Floats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rules:
-    """What a tree is grown by: codes of each column, number of classes, budget and noise."""
-
-    sizes: Ints
-    n_classes: int
-    ledger: BudgetLedger
-    rng: np.random.Generator
-
-    @property
-    def exact(self) -> bool:
-        """Return whether there is no noise."""
-        return math.isinf(self.ledger.requested_epsilon)
-
-    @property
-    def true_stops(self) -> bool:
-        """Return whether nodes stop on true counts."""
-        return self.exact or self.ledger.accounting == "naive"
-
-
 def grow(
     columns: Ints,
     labels: Ints,
@@ -405,7 +395,6 @@ def grow(
     rng: np.random.Generator,
 ) -> Tree:
     """Return the tree of some records: codes `columns` of shape (d, n), 0 to `sizes` - 1, and labels (n,)."""
-    rules = _Rules(sizes=sizes, n_classes=n_classes, ledger=ledger, rng=rng)
     level = _Level(
         number=0,
         columns=columns,
@@ -418,7 +407,7 @@ def grow(
     n_nodes = 1
     while True:
         # Which nodes Build_SuLQ_ID3 makes leaves, and what these answer.
-        goes_on, answer = _stops(level, rules)
+        goes_on, answer = _stops(level, sizes, ledger, rng)
         attribute = np.full(len(goes_on), -1)
         first = np.zeros(len(goes_on), dtype=np.int64)
         parts.append((attribute, first, answer))
@@ -426,8 +415,10 @@ def grow(
             return _joined(parts)
         splitting = _those(level, goes_on)
         # Ā = argmax over open attributes of V_A.
-        find_best = _exact_best if rules.exact else _noisy_best
-        best, released = find_best(splitting, rules)
+        if ledger.is_exact:
+            best, released = _exact_best(splitting, sizes)
+        else:
+            best, released = _noisy_best(splitting, sizes, ledger, rng)
         offsets = np.cumsum(sizes[best]) - sizes[best]
         attribute[goes_on] = best
         # Partition of T by Ā: a child for every value of the domain, empty ones too.
@@ -440,37 +431,39 @@ def grow(
         level = _children(splitting, best, offsets, released, sizes)
 
 
-def _stops(level: _Level, rules: _Rules) -> tuple[Mask, Floats]:
+def _stops(
+    level: _Level, sizes: Ints, ledger: BudgetLedger, rng: np.random.Generator
+) -> tuple[Mask, Floats]:
     """Return which nodes of a level go on, shape (m,), and what the others answer, shape (m, C), 0 in the former."""
-    m = len(level.open)
-    c = rules.n_classes
-    ledger = rules.ledger
+    (m, c) = level.above.shape
     counts = np.bincount(level.at * c + level.labels, minlength=m * c).reshape(m, c)
     # A = ∅ or d = 0: no size is asked.
     if level.number == ledger.depth:
         goes_on = np.zeros(m, dtype=bool)
-    elif rules.true_stops:
+    elif ledger.stops_on_true_counts:
         # Exact or naive: leaf where one class is left, or nobody.
         goes_on = np.asarray(counts.max(axis=1) < counts.sum(axis=1))
     else:
         # N_T = NoisyCount_ε'(T); leaf if N_T / (t |C|) < √2 / ε', the deviation of the noise.
         epsilon = ledger.size(level.number).table_epsilon
-        noisy = noisy_counts(counts.sum(axis=1), epsilon, rules.rng)
-        goes_on = np.asarray(noisy / (rules.sizes.max() * c) >= math.sqrt(2) / epsilon)
+        noisy = noisy_counts(counts.sum(axis=1), epsilon, rng)
+        goes_on = np.asarray(noisy / (sizes.max() * c) >= math.sqrt(2) / epsilon)
     answer = np.zeros((m, c))
-    answer[~goes_on] = _answers(counts[~goes_on], level.above[~goes_on], level.number, rules)
+    answer[~goes_on] = _answers(counts[~goes_on], level.above[~goes_on], level.number, ledger, rng)
     return goes_on, answer
 
 
-def _answers(counts: Ints, above: Floats, number: int, rules: _Rules) -> Floats:
+def _answers(
+    counts: Ints, above: Floats, number: int, ledger: BudgetLedger, rng: np.random.Generator
+) -> Floats:
     """Return what leaves answer: shares of their noisy class counts, or of their parents' where those say nothing."""
     # Leaf: N_c = NoisyCount(T_c) for every class c.
-    noisy = noisy_counts(counts, rules.ledger.leaf(number), rules.rng)
+    noisy = noisy_counts(counts, ledger.leaf(number), rng)
     from_above: Mask = np.zeros(len(noisy), dtype=bool)
     # All N_c at 0 or below: noise alone, so the counts released above answer (post-processing).
-    if rules.exact or rules.ledger.accounting == "savings":
+    if ledger.is_exact or ledger.accounting == "savings":
         from_above = np.asarray((noisy <= 0).all(axis=1))
-    elif rules.true_stops:  # the naive tree has no children for values it does not see
+    elif ledger.stops_on_true_counts:  # the naive tree has no children for values it does not see
         from_above = np.asarray(~counts.any(axis=1))
     votes = np.where(from_above[:, None], above, noisy)
     clipped = np.maximum(votes, 0)
@@ -495,39 +488,41 @@ def _those(level: _Level, goes_on: Mask) -> _Level:
     )
 
 
-def _exact_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
+def _exact_best(level: _Level, sizes: Ints) -> tuple[Ints, Floats]:
     """Return the best attribute of each node, shape (m,), and the class counts, shape (m, C), without noise."""
     (m, d) = level.open.shape
-    c = rules.n_classes
+    c = level.above.shape[1]
     integers = np.arange(len(level.at) + 1, dtype=np.float64)
     # x log2 x of every count there can be.
     table = integers * np.log2(np.maximum(integers, 1))
     scores = np.full((m, d), -np.inf)
-    for a, k in enumerate(rules.sizes.tolist()):
+    for a, k in enumerate(sizes.tolist()):
         nodes, keys = _keys(level, a, k, c)
         scores[nodes, a] = exact_score(keys, len(nodes), k, c, table)
     counts = np.bincount(level.at * c + level.labels, minlength=m * c).reshape(m, c)
     return best_attribute(scores), counts.astype(np.float64)
 
 
-def _noisy_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
+def _noisy_best(
+    level: _Level, sizes: Ints, ledger: BudgetLedger, rng: np.random.Generator
+) -> tuple[Ints, Floats]:
     """Return the attribute of each node that is best by noisy counts, and the class counts it released."""
     (m, d) = level.open.shape
-    c = rules.n_classes
+    c = level.above.shape[1]
     # The slot ε' of the level, shared by the |A| attributes still open.
-    epsilon = rules.ledger.attributes(level.number).table_epsilon
+    epsilon = ledger.attributes(level.number).table_epsilon
     scores = np.full((m, d), -np.inf)
     released = np.zeros((d, m, c))
-    for a, k in enumerate(rules.sizes.tolist()):
+    for a, k in enumerate(sizes.tolist()):
         nodes, keys = _keys(level, a, k, c)
         joint = np.bincount(keys, minlength=len(nodes) * k * c).reshape(len(nodes), k, c)
         # N_jc = NoisyCount(T_jc).
-        noisy = noisy_counts(joint, epsilon, rules.rng)
-        if rules.ledger.accounting == "savings":
+        noisy = noisy_counts(joint, epsilon, rng)
+        if ledger.accounting == "savings":
             # "savings": N_j = Σ_c N_jc costs nothing; else N_j is a count of its own ("literal").
             values = noisy.sum(axis=2)
         else:
-            values = noisy_counts(joint.sum(axis=2), epsilon, rules.rng)
+            values = noisy_counts(joint.sum(axis=2), epsilon, rng)
         scores[nodes, a] = noisy_score(noisy, values)
         # Class counts of the node as a by-product: Σ_j N_jc.
         released[a, nodes] = noisy.sum(axis=1)
