@@ -21,7 +21,7 @@ from ..base.serialize import Result
 from ..base.settings import params
 from ..base.settings_text import flag_values
 from ..base.validation import choice, seed_value
-from ..datasets import CATALOG, Roles, Table, cautions, load, read_table
+from ..datasets import CATALOG, Table, cautions, load, read_table
 from ..datasets.catalog import default_cache_folder
 from ..datasets.checked_table import REFUSED, Fact, Severity
 from ..datasets.columns import quoted
@@ -129,18 +129,6 @@ def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
         raise InputError(
             f"--train-epsilon is for the methods {private} alone, got {epsilon:g} with {trained}."
         )
-
-
-def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
-    """Return the table the arguments name, and the roles of its columns for the attribute they name."""
-    entry = CATALOG[arguments.dataset]
-    attribute = arguments.attribute
-    if attribute is not None and not entry.offers(attribute):
-        choice(attribute, entry.attributes, name="--attribute")
-    table = catalogue_table(arguments.dataset, arguments)
-    roles = table.roles_for(attribute or "")
-    assert roles is not None  # what the entry offers
-    return table, roles
 
 
 def catalogue_table(name: str, arguments: argparse.Namespace) -> Table:

@@ -16,7 +16,6 @@ from typing import Any
 
 from ..auditing import (
     AuditPlan,
-    catalogue_plan,
     checked_dataset,
     load_model,
     load_table,
@@ -74,12 +73,13 @@ from .arguments import (
     add_policy_argument,
     add_running_arguments,
     add_seeds_argument,
+    catalogue_table,
     collected,
     data_folder_of,
     parts_of,
+    plan_of_dataset,
     planned_table,
     seeds_in,
-    table_and_roles,
 )
 from .audit import applied_policy
 from .console import Console, interval_text, present, table, write_csv
@@ -332,9 +332,11 @@ def _policy(arguments: argparse.Namespace, candidate_sets: Sequence[CandidateSet
 
 def _of_dataset(arguments: argparse.Namespace, settings: ChooseSettings) -> CandidateSet:
     """Return models to train on a dataset of the catalogue."""
-    table, roles = table_and_roles(arguments)
+    plan = plan_of_dataset(arguments)
+    table = catalogue_table(arguments.dataset, arguments)
+    roles = table.roles_for(arguments.attribute or "")
+    assert roles is not None  # what the entry of the catalogue offers
     base = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, roles=roles)
-    plan = catalogue_plan(arguments.dataset, arguments.attribute or "")
     configs = candidate_configs(replace(plan, config=base), settings, _seeds(arguments, base))
     return CandidateSet(configs, build_dataset(table, roles), plan)
 
