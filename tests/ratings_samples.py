@@ -7,8 +7,7 @@ from functools import cache, partial
 import numpy as np
 from scipy import sparse
 
-from core.datasets import Ratings
-from core.datasets.ratings import build_ratings
+from core.datasets.ratings import Ratings, build_ratings
 from core.studies.attriguard import AttriGuardSettings
 
 ratings_settings = partial(AttriGuardSettings, target="train_shares", trained_budgets=(1.0, 3.0, 5.0))

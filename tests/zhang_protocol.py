@@ -23,7 +23,7 @@ from core.base.validation import Codes, Floats, Ints, child_generator, child_see
 from core.datasets import Roles, Table
 from core.datasets.build import select
 from core.datasets.columns import as_text, crossed_columns, is_numeric
-from core.models import DPID3Classifier
+from core.models.dp_id3 import DPID3Classifier
 from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, Train, roc
 from core.studies.membership.fairpick import (
     Clusters,

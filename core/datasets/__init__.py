@@ -4,7 +4,7 @@ from .build import build_dataset
 from .catalog import CATALOG, demo_table, load
 from .dataset import AuditDataset, Table
 from .input_check import cautions
-from .ratings import Ratings, demo_ratings, ratings_from_csv, read_ratings
+from .ratings import demo_ratings, ratings_from_csv, read_ratings
 from .read_table import read_table
 from .role_suggestion import suggest_roles
 from .roles import Roles
@@ -12,7 +12,6 @@ from .roles import Roles
 __all__ = [
     "CATALOG",
     "AuditDataset",
-    "Ratings",
     "Roles",
     "Table",
     "build_dataset",

@@ -327,7 +327,7 @@ def fit_private_tree(
     seed: int,
     accounting: str = "savings",
 ) -> PrivateTree:
-    """Grow a private tree; for the parameters see `core.models.DPID3Classifier` and `core.models.fit_model`."""
+    """Grow a private tree; for the parameters see `core.models.dp_id3.DPID3Classifier` and `core.models.fit_model`."""
     from .dp_id3 import PrivateTree
 
     return PrivateTree(

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets import Ratings
-from core.datasets.ratings import demo_ratings, read_ratings
+from core.datasets.ratings import Ratings, demo_ratings, read_ratings
 from core.studies.attriguard import Exposure, RatingsDefense, allocate, representatives
 from core.studies.attriguard.allocation import RepresentativeNoise
 from core.studies.attriguard.result import Guesses

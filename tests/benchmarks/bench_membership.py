@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from core.datasets import AuditDataset, build_dataset, load
-from core.models import DPID3Classifier
+from core.models.dp_id3 import DPID3Classifier
 from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY
 from core.studies.subject import AuditConfig, subject_of

@@ -21,8 +21,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import PrivacyLeakWarning
-from core.models import DPID3Classifier
 from core.models import id3 as growing
+from core.models.dp_id3 import DPID3Classifier
 from core.models.id3 import ACCOUNTINGS, BudgetLedger
 
 EVERY = settings(max_examples=120)

@@ -16,7 +16,7 @@ import pytest
 
 from core.base.errors import PrivacyLeakWarning
 from core.datasets import load
-from core.models import DPID3Classifier
+from core.models.dp_id3 import DPID3Classifier
 from tests.reference.data import FOLDER, needs_adult, needs_compas
 
 COMPAS = FOLDER / "compas" / "compas_two_years.csv"

@@ -14,7 +14,7 @@ import numpy as np
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from sklearn.neighbors import KNeighborsClassifier
 
-from core.models import DPID3Classifier
+from core.models.dp_id3 import DPID3Classifier
 from tests.verdicts.people import Floats, People, adult, compas, demo, invented
 from tests.verdicts.releases import (
     Release,

@@ -12,9 +12,10 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from core.base.errors import InputError, PrivacyLeakWarning
 from core.datasets.splits import split
-from core.models import METHODS, BudgetLedger, DPID3Classifier, fit_model
+from core.models import METHODS, fit_model
+from core.models.dp_id3 import DPID3Classifier
 from core.models.fair import PrivateFairModel, counted_private_tree, fair_acceptance
-from core.models.id3 import noisy_counts
+from core.models.id3 import BudgetLedger, noisy_counts
 from core.stats.fairness import METRICS, unfairness
 from core.studies.subject import AuditConfig, train_model
 from tests import samples
