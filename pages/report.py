@@ -222,11 +222,9 @@ else:
     if conditional:
         st.html(confirmed_html(verdict.caveats))
     tested.warn()
-    candidates = report_decision.candidates_of(release)
     trials = report_decision.trials_of(config, verdict, attacks_on)
     report_decision.draw_decision(
         release,
-        candidates,
         trials,
         tests=tested,
         adopt=partial(release_instead, config, table),
@@ -238,7 +236,7 @@ else:
     with right:
         compared = report_history.chosen(release)
     board_options: dict[str, Any] = {
-        "remedies": report_decision.remedy_texts(candidates),
+        "remedies": report_decision.remedy_texts(release.document.candidates),
         "conditional": conditional,
     }
     if compared is not None:

@@ -20,10 +20,8 @@ from ..auditing.policy import (
     VERDICT_TITLES,
     Alternative,
     CheckVerdict,
-    JudgedAlternatives,
     Status,
     Untried,
-    judged_alternatives,
     next_step,
     output_checks,
     passing_alternative,
@@ -273,10 +271,9 @@ class _Brief:
             for row in self.required
             if row.measured and check_state(row) != _NOT_ATTACKED and row.verdict != Status.NOT_RUN
         ]
-        self.candidates = self._candidates()
         self.remedy: Alternative | None = None
         self.rows_of_remedy: tuple[CheckVerdict, ...] = ()
-        if (passing := passing_alternative(self.candidates)) is not None:
+        if (passing := passing_alternative(report.candidates)) is not None:
             self.remedy, verdict = passing
             self.rows_of_remedy = verdict.rows
         self.attribute = plain_line(report.data.attribute, self.longest_name)
@@ -431,24 +428,12 @@ class _Brief:
 
     # Remedy -----------------------------------------------------------------------------------------------------------
 
-    def _candidates(self) -> JudgedAlternatives:
-        report = self.report
-        if report.verdict.overall == Status.PASS:
-            return ()
-        return judged_alternatives(
-            report.policy,
-            report.measurements,
-            report.alternatives,
-            attribute=report.data.attribute,
-            failed_tests=failed_tests(report.self_tests),
-        )
-
     def remedy_card(self) -> Content | None:
         """Return what could be released instead and what was tried; None where the release passes."""
         if self.report.verdict.overall == Status.PASS:
             return None
         worst = next((row for row in self.required if row.verdict != Status.PASS), None)
-        if not self.candidates:
+        if not self.report.candidates:
             reason = untried_reason(self.report.verdict.checks, self.report.plan.outputs)
             title, text = _UNTRIED[reason]
             if reason == Untried.OTHER_CHECKS:
@@ -498,7 +483,7 @@ class _Brief:
 
     def _tried(self, worst: CheckVerdict | None) -> Content:
         rows = []
-        for alternative, verdict in self.candidates:
+        for alternative, verdict in self.report.candidates:
             value = "–"
             if worst is not None:
                 row = _row_of(verdict.rows, worst.check)
@@ -613,9 +598,9 @@ class _Brief:
         yield from self._confirmed()
         yield from self._open_checks()
         yield "Drift", self._drift()
-        if self.candidates:
-            tries = self.candidates[0].alternative.tries
-            yield "Remedy", f"Tried on the same people; adjusted for {tries} steps."
+        if self.report.candidates:
+            first, _ = self.report.candidates[0]
+            yield "Remedy", f"Tried on the same people; adjusted for {first.tries} steps."
         yield from self._self_test()
         by_kind: dict[CaveatKind, list[Caveat]] = {}
         for caveat in self.report.caveats:

@@ -29,7 +29,14 @@ from functools import cached_property
 from typing import Any
 
 from ..auditing.plan import AuditPlan
-from ..auditing.policy import Alternative, CheckVerdict, Policy, Status
+from ..auditing.policy import (
+    Alternative,
+    CheckVerdict,
+    JudgedAlternatives,
+    Policy,
+    Status,
+    judged_alternatives,
+)
 from ..auditing.result import (
     DataSummary,
     GroupSummary,
@@ -37,6 +44,7 @@ from ..auditing.result import (
     Provenance,
     SelfTest,
     StudyFindings,
+    failed_tests,
 )
 from ..base.caveats import Caveat
 from ..base.errors import FORMAT, InputError
@@ -252,6 +260,19 @@ class Report(Result):
         measurements = {measurement.check: measurement for measurement in self.measurements}
         return tuple(
             replace(row, measurement=measurements.get(row.check)) for row in self.verdict.checks
+        )
+
+    @cached_property
+    def candidates(self) -> JudgedAlternatives:
+        """Narrower releases that were tried, each with its verdict; none where the release passes."""
+        if self.verdict.overall == Status.PASS:
+            return ()
+        return judged_alternatives(
+            self.policy,
+            self.measurements,
+            self.alternatives,
+            attribute=self.data.attribute,
+            failed_tests=failed_tests(self.self_tests),
         )
 
     @property

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.auditing import failed_tests, next_models
+from core.auditing import next_models
 from core.auditing.policy import (
     VERDICT_TITLES,
     Alternative,
@@ -23,7 +23,6 @@ from core.auditing.policy import (
     Untried,
     Verdict,
     chance_text,
-    judged_alternatives,
     output_checks,
     passing_alternative,
     tries_text,
@@ -106,20 +105,6 @@ def remedy_texts(candidates: JudgedAlternatives) -> dict[str, str]:
 # Remedies -------------------------------------------------------------------------------------------------------------
 
 
-def candidates_of(reports: Reports) -> JudgedAlternatives:
-    """Narrower releases that the audit tried, judged by the policy of the moment."""
-    audit = reports.audit
-    if audit.verdict.overall == Status.PASS:
-        return ()
-    return judged_alternatives(
-        audit.verdict.policy,
-        audit.measurements,
-        audit.alternatives,
-        attribute=audit.data.attribute,
-        failed_tests=failed_tests(audit.self_tests),
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """A model to try in the place of the audited one: what changes, its settings and its audit."""
@@ -165,7 +150,6 @@ def trials_of(
 
 def draw_decision(
     reports: Reports,
-    candidates: JudgedAlternatives,
     trials: Sequence[Trial],
     *,
     tests: SelfTests,
@@ -178,6 +162,7 @@ def draw_decision(
     if verdict.overall == Status.PASS:
         st.html(sentences)
         return
+    candidates = reports.document.candidates
     passing = passing_alternative(candidates)
     reason = untried_reason(verdict.rows, reports.audit.plan.outputs)
     left, right = st.columns([3, 2], gap="medium")
