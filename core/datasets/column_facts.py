@@ -23,7 +23,7 @@ from .checked_table import (
     divides,
     text_codes,
 )
-from .columns import SPELLINGS, best_spellings, is_numeric, label_codes, listed, text_of
+from .columns import SPELLINGS, best_spellings, is_numeric, is_written_as_label, listed, text_of
 from .name_patterns import MOST_LABELS, Content, few_texts, is_score, may_be_labels, may_be_sets
 from .role_suggestion import suggested_positive
 from .roles import groups_of
@@ -523,7 +523,11 @@ def _answer_repairs(table: CheckedTable, names: list[str]) -> list[Repair]:
                 positive = suggested_positive(table.frame, label=roles.label, score=name)
                 repair = replace(repair, changes={**repair.changes, "positive": positive})
             repairs.append(repair)
-        elif may_be_labels(column) and not roles.prediction and _is_written_like_label(table, name):
+            continue
+        if roles.prediction or not may_be_labels(column):
+            continue
+        label_values = table.label[1]
+        if not label_values or is_written_as_label(few_texts(column, MOST_LABELS), label_values):
             repairs.append(
                 _role_repair(table, _answer_title(name, names, "prediction"), "prediction", name)
             )
@@ -534,12 +538,6 @@ def _answer_title(name: str, names: list[str], role: str) -> str:
     if len(names) == 1:
         return f"It is the model's {role}"
     return f"{text_of(name)} is the model's {role}"
-
-
-def _is_written_like_label(table: CheckedTable, name: str) -> bool:
-    values = table.label[1]
-    codes = label_codes(few_texts(table.frame[name], MOST_LABELS), values, next(iter(values), ""))
-    return not values or None not in codes.values()
 
 
 def _best_area(table: CheckedTable, names: Collection[str]) -> str:

@@ -156,6 +156,12 @@ def label_codes(
     return codes_in_general(values, label_values, positive)
 
 
+def is_written_as_label(values: Sequence[str], label_values: Sequence[str]) -> bool:
+    """Whether all of some values are values of the label, or a no and a yes."""
+    codes = label_codes(values, label_values, next(iter(label_values), ""))
+    return None not in codes.values()
+
+
 def is_unreadable(values: Sequence[str], label_values: Sequence[str], positive: str) -> bool:
     """Whether predicted labels are not written as the label is, nor all as 0 and 1, or could mean two things."""
     if None in label_codes(values, label_values, positive).values():

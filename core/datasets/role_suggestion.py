@@ -33,7 +33,7 @@ from .columns import (
     bare_name,
     crossed_columns,
     is_numeric,
-    label_codes,
+    is_written_as_label,
     names_records,
     parse_bool,
     text_of,
@@ -332,8 +332,7 @@ def _is_written_like(
     if not content.target and content.rank < len(PREDICTION_NAMES):
         return True
     values = few_texts(frame[label], MOST_LABELS)
-    codes = label_codes(few_texts(frame[name], MOST_LABELS), values, next(iter(values), ""))
-    return None not in codes.values()
+    return is_written_as_label(few_texts(frame[name], MOST_LABELS), values)
 
 
 def _is_confidence(score: pandas.Series, prediction: pandas.Series) -> bool:

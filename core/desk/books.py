@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from ..base.errors import FORMAT, FormatError, InputError, check_format
 from ..base.files import content_of
@@ -328,12 +328,19 @@ class LedgerState(Record):
 
     def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
         """Open, register, answer, or note a wrong file."""
-        self._kinds[kind](self, link, body)
+        match kind:
+            case "opened":
+                self.key_hash = str(body["key"])
+            case "registered":
+                self._register(link, body)
+            case "answered":
+                self._answer(link, body)
+            case "mismatched":
+                self.accounts[body["name"]].wrong_files.append(str(body["file"]))
+            case _:
+                raise ValueError(kind)
 
-    def _opened(self, entry: Link, body: dict[str, Any]) -> None:
-        self.key_hash = str(body["key"])
-
-    def _registered(self, entry: Link, body: dict[str, Any]) -> None:
+    def _register(self, entry: Link, body: dict[str, Any]) -> None:
         name = str(body["name"])
         price = _integer(body["count_epsilon"])
         budget = _integer(body["budget"])
@@ -357,7 +364,7 @@ class LedgerState(Record):
         account.status(entry.hash)  # has all it needs
         self.accounts[name] = account
 
-    def _answered(self, entry: Link, body: dict[str, Any]) -> None:
+    def _answer(self, entry: Link, body: dict[str, Any]) -> None:
         number = entry.number
         account = self.accounts[body["name"]]
         _require(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
@@ -396,16 +403,6 @@ class LedgerState(Record):
         account.spent += charged
         account.released |= new
         account.answers.append(answer)
-
-    def _mismatched(self, entry: Link, body: dict[str, Any]) -> None:
-        self.accounts[body["name"]].wrong_files.append(str(body["file"]))
-
-    _kinds: ClassVar = {
-        "opened": _opened,
-        "registered": _registered,
-        "answered": _answered,
-        "mismatched": _mismatched,
-    }
 
 
 def value_and_deviation(released: Released | None) -> tuple[float, float]:

@@ -239,14 +239,12 @@ class RegisteredModel(Result):
             if signature.state(today) == DecisionState.STANDS
         )
 
-    def bans(self, version: str | None = None) -> tuple[Signature, ...]:
-        """Return the bans that nobody has revoked, of a version or all, newest first."""
+    def bans(self) -> tuple[Signature, ...]:
+        """Return the bans that nobody has revoked, newest first."""
         return tuple(
             signature
             for signature in self.signatures
-            if signature.decision == BAN
-            and signature.stands
-            and version in (None, signature.version)
+            if signature.decision == BAN and signature.stands
         )
 
     def contradicted(self, today: str) -> tuple[Entry, ...]:

@@ -69,13 +69,15 @@ class LimitTest:
     freedom: int | None = None
 
     @property
-    def satisfied(self) -> bool:
-        """Whether the value is on the limit's allowed side."""
+    def side(self) -> Status:
+        """Verdict on a value that is certain to lie on its side of the limit."""
         over = self.estimate.value - self.limit
         if self.at_least:
             over = -over
         rounding = _ROUNDING if self.is_exact else 0.0
-        return over <= rounding
+        if over <= rounding:
+            return Status.PASS
+        return Status.FAIL
 
     @property
     def is_exact(self) -> bool:
@@ -92,11 +94,6 @@ class LimitTest:
             return False
         return not (math.isnan(estimate.low) or math.isnan(estimate.high))
 
-    @property
-    def interval_holds_limit(self) -> bool:
-        """Whether the limit is inside the interval as it was measured."""
-        return self.estimate.low <= self.limit <= self.estimate.high
-
 
 def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str, CheckVerdict]:
     """Return what is decided about each claim, by its name.
@@ -104,7 +101,7 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
     `level`, in [0.5, 1), is one minus the chance of any wrong pass or fail, for values at their limit.
     """
     done = {
-        name: CheckVerdict(check=name, verdict=_side(claim), why="")
+        name: CheckVerdict(check=name, verdict=claim.side, why="")
         for name, claim in claims.items()
         if claim.is_exact
     }
@@ -116,7 +113,7 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
     for rank, index in enumerate(sorted(range(len(family)), key=lambda j: raw[j])):
         claim = claims[family[index]]
         decisive = adjusted[index] < alpha
-        verdict = _side(claim) if decisive else Status.INCONCLUSIVE
+        verdict = claim.side if decisive else Status.INCONCLUSIVE
         # the step that stopped the procedure is that of all that are left
         before = rank if decisive else rejected
         step = alpha / (len(family) - before)
@@ -134,20 +131,13 @@ def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str
     return {name: done[name] for name in claims}
 
 
-def _side(claim: LimitTest) -> Status:
-    """Return the verdict on a value that is certain to lie on its side of the limit."""
-    if claim.satisfied:
-        return Status.PASS
-    return Status.FAIL
-
-
 def _p_value(claim: LimitTest, alpha: float) -> float:
     """Return a claim's p-value, which does not reject a limit inside the measured interval at level 1 - alpha."""
     if not claim.has_interval:
         return 1.0
     p = p_value(claim.estimate, claim.limit, freedom=claim.freedom)
     measured_alpha = 1.0 - claim.estimate.level
-    if not claim.interval_holds_limit:
+    if not claim.estimate.low <= claim.limit <= claim.estimate.high:
         return p
     if measured_alpha >= alpha:
         return max(p, measured_alpha)
