@@ -435,16 +435,7 @@ def _audit(
     first = picked.points[0]
     config = first.config
     if config.method != GIVEN_PREDICTIONS:
-        values: dict[str, Any] = {
-            "method": config.method,
-            "tolerance": config.tolerance,
-            "depth": config.depth,
-            "seed": config.seed,
-        }
-        if config.method in PRIVATE_METHODS:
-            values["epsilon"] = config.epsilon
-        for name, value in values.items():
-            state.choose(name, value)
+        state.choose_model(config)
     elif config.roles is not None:
         state.keep_roles(state.dataset_name(), config.roles)
     if len(choice.candidates) > 1:

@@ -12,7 +12,7 @@ from core.auditing.policy import VERDICT_TITLES
 from core.report import to_json
 from core.report.comparison import change_range, change_text, compare, number_and_interval
 from core.report.report import day_text
-from core.store.events import BAN, DecisionState, Entry, RegisteredModel, Signature
+from core.store.events import DecisionState, Entry, RegisteredModel, Signature
 from core.store.history import History
 from core.store.register import (
     MOST_CHECKS,
@@ -30,12 +30,6 @@ from pages.shell import panels, shell, signin
 
 _DOCUMENTS = "models_audits"
 """The versions of the model that is open, as they were read: which entries, and what came of them."""
-
-_ICONS = {
-    BAN: ":red[:material/block:]",
-    "accept_risk": ":yellow[:material/event_busy:]",
-    "release": ":green[:material/verified:]",
-}
 
 
 def draw(model: RegisteredModel, day: str) -> None:
@@ -131,7 +125,7 @@ def _decision_text(signature: Signature, day: str) -> str:
     state = signature.state(day)
     icon = ":gray[:material/history:]"
     if state == DecisionState.STANDS:
-        icon = _ICONS[signature.decision]
+        icon = report_history.DECISION_ICONS[signature.decision]
     lines = [f"{icon} **{shell.escape(signature.version)}: {signature.title}**"]
     typed = "" if signature.proven else ", name typed"
     lines.append(

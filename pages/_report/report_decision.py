@@ -29,7 +29,6 @@ from core.auditing.policy import (
     untried_reason,
 )
 from core.base.serialize import fingerprint
-from core.models import PRIVATE_METHODS
 from core.report import Reports, people_html, people_sentences
 from core.studies.subject import AuditConfig, OutputsPlan
 from pages._report.report_audit import Attacks, SelfTests, judged_reports
@@ -126,11 +125,7 @@ class Trial:
 
     def adopt(self) -> None:
         """Make it the audited model."""
-        values = {"depth": self.config.depth, "tolerance": self.config.tolerance}
-        if self.config.method in PRIVATE_METHODS:
-            values["epsilon"] = self.config.epsilon
-        for name, value in values.items():
-            state.choose(name, value)
+        state.choose_model(self.config)
 
 
 def trials_of(

@@ -339,7 +339,7 @@ def _decisions(model: RegisteredModel | None, version: str) -> list[Signature]:
     ]
 
 
-_STATE_ICONS = {
+DECISION_ICONS = {
     BAN: ":red[:material/block:]",
     "accept_risk": ":yellow[:material/event_busy:]",
     "release": ":green[:material/verified:]",
@@ -352,7 +352,7 @@ def signature_line(signature: Signature, document: Report | None = None) -> str:
     stands = signature.state(today()) == DecisionState.STANDS
     icon = ":gray[:material/history:]"
     if stands:
-        icon = _STATE_ICONS[signature.decision]
+        icon = DECISION_ICONS[signature.decision]
     who = shell.escape(f"{signature.name}, {signature.role}, {signature.when[:10]}")
     parts = [f"{icon} **{signature.title}** by {who}"]
     if not signature.proven:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
@@ -28,7 +27,7 @@ from core.auditing.policy import (
 from core.base.errors import InputError
 from core.base.serialize import fingerprint
 from core.report.policy_templates import policy_templates
-from core.store.history import History
+from core.store.history import History, today
 from core.studies.subject import AuditConfig
 from pages._report import report_history
 from pages.shell import cached, panels, shell, signin, state
@@ -193,7 +192,7 @@ def policy_editor(config: AuditConfig) -> None:
         )
         with panels.keeping_problem(_PROBLEM):
             if after != policy:
-                keep_policy(config, replace(after, date=_today()))
+                keep_policy(config, replace(after, date=today()))
             if is_saved:
                 _save(current_policy(config))
             st.rerun()
@@ -286,11 +285,7 @@ def _dated(limit: Limit, before: Limit | None, author: str) -> Limit:
     """Return a limit; who changed it, and when, stands in one that differs from before."""
     if limit == before:
         return limit
-    return replace(limit, author=author, date=_today())
-
-
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
+    return replace(limit, author=author, date=today())
 
 
 def _save(policy: Policy) -> None:

@@ -48,6 +48,15 @@ def choose(key: str, value: Any) -> None:
     st.session_state.setdefault("chosen_next", {})[key] = value
 
 
+def choose_model(config: AuditConfig) -> None:
+    """Set what a model is trained by at the start of the next run."""
+    names = ["method", "tolerance", "depth", "seed"]
+    if config.method in PRIVATE_METHODS:
+        names.append("epsilon")
+    for name in names:
+        choose(name, getattr(config, name))
+
+
 def bind(key: str) -> dict[str, Any]:
     """Return the arguments of a widget whose value is in the address, and note its key."""
     st.session_state.setdefault("address_keys", set()).add(key)
