@@ -72,7 +72,7 @@ class Defense:
     """Steps of `expose` each search for noise counts as."""
 
     people: Any
-    """A `core.datasets.Ratings`, or a `core.studies.attriguard.table.TablePeople`."""
+    """A `core.datasets.ratings.Ratings`, or a `core.studies.attriguard.table.TablePeople`."""
     sets: tuple[Any, Any, Ints]
     """Records of the known and of the protected people, (n, d) and (u, d), and the protected people's values."""
     names: tuple[str, ...]
