@@ -14,13 +14,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from ..auditing.plan import AuditPlan
 from ..auditing.policy import BASIS_LABELS, VERDICT_TITLES, CheckVerdict, placeholders_text
-from ..auditing.result import ModelSummary
+from ..auditing.result import ModelSummary, StudyFindings
 from ..base.caveats import CaveatKind
 from ..base.errors import InputError
 from ..charts import DARK, LIGHT, Palette
@@ -35,12 +35,11 @@ from ..stats.fairness import (
     largest_difference,
 )
 from ..studies.membership import REGISTRY
-from ..studies.study import Finding
 from .charts import bullet, clean, element, group_chart, line_chart
 from .people_sentences import PeopleSentence, some_unanswered
 from .regulations import NOT_LEGAL_ADVICE, Provision, law_of_checks
 from .report import DECISIONS, Report, day_text, parse_json, to_json
-from .tables import ReportTable, people_tables, provenance_rows, rate_text, report_tables
+from .tables import people_tables, provenance_rows, rate_text, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -81,15 +80,6 @@ _METRIC_RATES = {
     "equalized_odds": ("test_fpr", "test_tpr"),
 }
 """Metric -> the rates of the groups it compares."""
-
-
-class _Section(NamedTuple):
-    """What the page shows of one study."""
-
-    study: str
-    title: str
-    findings: Sequence[Finding]
-    tables: Sequence[ReportTable] = ()
 
 
 def constraint_text(model: ModelSummary) -> str:
@@ -217,14 +207,10 @@ def _template_values(report: Report) -> dict[str, Any]:
     tables = [
         table.formatted for name, table in tables_by_name.items() if name.startswith("table-")
     ]
-    sections = [
-        _Section(study.study, study.title, study.findings)
-        for study in report.findings
-        if study.findings
-    ]
+    sections = [study for study in report.findings if study.findings]
     if report.people_at_risk is not None:
-        own_tables = [table.formatted for table in people_tables(report)]
-        sections.append(_Section("people", _PEOPLE, report.people_at_risk.findings, own_tables))
+        findings = report.people_at_risk.findings
+        sections.append(StudyFindings(study="people", title=_PEOPLE, findings=findings))
     level = report.policy.level
     register = report.plan.register
     text = to_json(report)
@@ -246,6 +232,7 @@ def _template_values(report: Report) -> dict[str, Any]:
         "placeholders": placeholders_text(report.policy),
         "contents": _contents(sections, tables=bool(tables)),
         "findings": sections,
+        "people_tables": [table.formatted for table in people_tables(report)],
         "level": f"{100 * level:.4g}%",
         "chance": f"{100 * (1 - level):.4g}%",
         "n_people": count(report.data.n),
@@ -312,7 +299,7 @@ def _provisions(report: Report) -> list[Provision]:
     return list(dict.fromkeys(provision for row in rows for provision in row.provisions))
 
 
-def _contents(studies: Sequence[_Section], *, tables: bool) -> list[tuple[str, str]]:
+def _contents(studies: Sequence[StudyFindings], *, tables: bool) -> list[tuple[str, str]]:
     """Sections of the page, id and name; those of the studies stand before the tables."""
     chapters_of_studies = [(f"study-{section.study}", section.title) for section in studies]
     sections = [section for section in _CONTENTS if tables or section[0] != "tables"]
