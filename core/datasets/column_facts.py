@@ -24,9 +24,9 @@ from .checked_table import (
     text_codes,
 )
 from .columns import SPELLINGS, best_spellings, is_numeric, is_written_as_label, listed, text_of
-from .name_patterns import MOST_LABELS, Content, few_texts, is_score, may_be_labels, may_be_sets
+from .name_patterns import Content, few_texts, is_score, may_be_labels, may_be_sets
 from .role_suggestion import suggested_positive
-from .roles import groups_of
+from .roles import MOST_LABELS, groups_of
 from .splits import named_sets, persons_in_several_sets
 
 _MOST = 4
@@ -527,7 +527,7 @@ def _answer_repairs(table: CheckedTable, names: list[str]) -> list[Repair]:
         if roles.prediction or not may_be_labels(column):
             continue
         label_values = table.label[1]
-        if not label_values or is_written_as_label(few_texts(column, MOST_LABELS), label_values):
+        if not label_values or is_written_as_label(few_texts(column), label_values):
             repairs.append(
                 _role_repair(table, _answer_title(name, names, "prediction"), "prediction", name)
             )
@@ -585,7 +585,7 @@ def _sets_fact(table: CheckedTable) -> Iterable[Fact]:
         return
     codes, texts = text_codes(table.frame[roles.sets])
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    values = few_texts(table.frame[roles.sets], MOST_LABELS)
+    values = few_texts(table.frame[roles.sets])
     sizes = []
     more = "Without it no membership attack can be made."
     names = named_sets(values, roles.sets)

@@ -62,7 +62,7 @@ from .columns import (
 )
 from .hidden_faults import hidden_facts
 from .name_patterns import SCORE_NAMES, few_texts, names_decision, outcome_sign, positive_rank
-from .roles import MOST_LABELS, Roles, as_written, check_values, groups_of, value_problems
+from .roles import Roles, as_written, check_values, groups_of, value_problems
 from .score_copies import copy_facts, left_out_answers
 
 if TYPE_CHECKING:
@@ -434,7 +434,7 @@ def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
     chosen = roles.favourable
     if not chosen or roles.label not in frame:
         return []
-    values = few_texts(frame[roles.label], MOST_LABELS)
+    values = few_texts(frame[roles.label])
     about = {value: value for value in values}
     for value in values:
         if positive_rank(value) == 1 or value.startswith(">"):  # it is so, or much of it
@@ -534,14 +534,14 @@ def _decisions_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
         return []
     scores = frame[roles.score].to_numpy(dtype=np.float64, na_value=np.nan)
     if roles.label in frame:
-        label_values = few_texts(frame[roles.label], MOST_LABELS)
+        label_values = few_texts(frame[roles.label])
     else:
         label_values = ()
     cautioned = []
     for name in map(str, frame.columns):
         if name not in roles.excluded or not names_decision(name):
             continue
-        texts = few_texts(frame[name], MOST_LABELS)
+        texts = few_texts(frame[name])
         if len(texts) != 2:
             continue
         text = as_text(frame[name])

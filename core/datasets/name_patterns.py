@@ -23,6 +23,7 @@ import numpy as np
 
 from ..base.serialize import Result
 from .columns import ID_TERMS, as_text, bare_name, is_numeric, plain_name
+from .roles import MOST_LABELS
 from .splits import TESTED_ON, TRAINED_ON, named_set, named_sets
 
 if TYPE_CHECKING:
@@ -527,9 +528,6 @@ _RISK_TERMS = {
 
 _ANSWER_ENDING = re.compile(r"(score|scores|proba|probability|wahrscheinlichkeit|prediction)$")
 
-MOST_LABELS = 50
-"""Most values of a predicted label written as text."""
-
 _MOST_SETS = 12
 """Most values of a column that may be a set, before it is looked at closely."""
 
@@ -572,7 +570,7 @@ def contents_of(
     without : sequence of str
         Columns that are known to be something else.
     """
-    texts = {str(name): few_texts(frame[name], MOST_LABELS) for name in frame.columns}
+    texts = {str(name): few_texts(frame[name]) for name in frame.columns}
     columns = [name for name in texts if name != label and name not in without]
     targets = {plain_name(name): name for name, values in texts.items() if len(values) >= 2}
     possible_labels = (
@@ -590,7 +588,9 @@ def contents_of(
             or _answer(column, name, Content.SCORE, scores, targets)
             or _class_score(column, name, class_scores, targets, values)
             or _answer_in_doubt(column, plain_name(name))
-            or _other_content(column, name, texts[name])
+            or _set(column, name, texts[name])
+            or _weight(column, name)
+            or _person(column, name)
         )
         if content is not None:
             contents[name] = content
@@ -598,7 +598,7 @@ def contents_of(
     return _with_partners(frame, contents)
 
 
-def few_texts(column: pandas.Series, most: int) -> tuple[str, ...]:
+def few_texts(column: pandas.Series, most: int = MOST_LABELS) -> tuple[str, ...]:
     """Return a column's values as text where there are at most so many, in the order of the cells; else nothing."""
     import pandas as pd
 
@@ -731,10 +731,8 @@ def _answer_of_values(
         return ColumnContent(
             content=Content.SCORE, certain=True, rank=rank, reason=reason, target=target
         )
-    number = is_numeric(column)
-    if number:
+    if is_numeric(column):
         content = Content.SCORE
-    if number:
         values = "but not numbers from 0 to 1"
     else:
         values = "but with many different texts"
@@ -836,13 +834,6 @@ def _with_partners(
         if len(names) > 1 and has_unit_sum(frame, names):
             result |= {name: replace(contents[name], certain=True) for name in names}
     return result
-
-
-def _other_content(
-    column: pandas.Series, name: str, texts: tuple[str, ...]
-) -> ColumnContent | None:
-    """Return what a column holds that is no answer: sets, a person, a weight; None for anything else."""
-    return _set(column, name, texts) or _weight(column, name) or _person(column, name)
 
 
 def _set(column: pandas.Series, name: str, texts: tuple[str, ...]) -> ColumnContent | None:

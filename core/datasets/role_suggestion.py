@@ -40,7 +40,6 @@ from .columns import (
     with_crossed,
 )
 from .name_patterns import (
-    MOST_LABELS,
     PREDICTION_NAMES,
     ColumnContent,
     Content,
@@ -59,6 +58,7 @@ from .roles import (
     LEFT_OUT,
     MINIMUM_PER_GROUP,
     MOST_ATTRIBUTE_VALUES,
+    MOST_LABELS,
     ColumnSummary,
     Roles,
     groups_of,
@@ -311,7 +311,7 @@ def _answers(
         return prediction, scores[0], ()
     rank = contents[scores[0]].rank
     family = [name for name in scores if contents[name].value and contents[name].rank == rank]
-    label_values = few_texts(frame[label], MOST_LABELS) if label else ()
+    label_values = few_texts(frame[label]) if label else ()
     score = _score_of_positive(family, contents, label_values)
     why["score"] = contents[score].reason
     return prediction, score, tuple(name for name in family if name != score)
@@ -331,8 +331,8 @@ def _is_written_like(
     """Whether a column named after another, or like a score, is written as the label is or as 0 and 1."""
     if not content.target and content.rank < len(PREDICTION_NAMES):
         return True
-    values = few_texts(frame[label], MOST_LABELS)
-    return is_written_as_label(few_texts(frame[name], MOST_LABELS), values)
+    values = few_texts(frame[label])
+    return is_written_as_label(few_texts(frame[name]), values)
 
 
 def _is_confidence(score: pandas.Series, prediction: pandas.Series) -> bool:
@@ -388,7 +388,7 @@ def _decision_column(
         free = content is None or (content.content is Content.PREDICTION and not content.certain)
         if not free or name == label or not names_decision(name):
             continue
-        if may_be_labels(frame[name]) and len(few_texts(frame[name], MOST_LABELS)) == 2:
+        if may_be_labels(frame[name]) and len(few_texts(frame[name])) == 2:
             return name
     return ""
 
@@ -420,16 +420,14 @@ def _label(
         if column in targets and may_be_labels(frame[column], fewest=2):
             why["label"] = "a prediction or score is named after it"
             return column
-    two = [name for name in reversed(free) if len(few_texts(frame[name], MOST_LABELS)) == 2]
+    two = [name for name in reversed(free) if len(few_texts(frame[name])) == 2]
     two = [name for name in two if not is_score(frame[name])]
     two = [name for name in two if not names_decision(name)] or two
     if prediction:
-        predicted = set(few_texts(frame[prediction], MOST_LABELS))
+        predicted = set(few_texts(frame[prediction]))
     else:
         predicted = set()
-    same = [
-        name for name in two if predicted and predicted <= set(few_texts(frame[name], MOST_LABELS))
-    ]
+    same = [name for name in two if predicted and predicted <= set(few_texts(frame[name]))]
     if same:
         why["label"] = "the values of the prediction, the last such column"
     elif two:
@@ -535,7 +533,7 @@ def _measured_positive(frame: pandas.DataFrame, roles: Roles, values: list[str])
     elif roles.prediction:
         text = as_text(frame[roles.prediction].iloc[rows])
         codes = {
-            value: parse_bool(value, few_texts(frame[roles.prediction], MOST_LABELS))
+            value: parse_bool(value, few_texts(frame[roles.prediction]))
             for value in text.dropna().unique()
         }
         if None in codes.values():
