@@ -5,12 +5,14 @@ Of the label: whether it is the true outcome, which value is good, how its value
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..base.errors import InputError
+from ..base.validation import Ints
 from ..stats.estimates import percent
 from .checked_table import (
     MOST_REPAIRS,
@@ -23,7 +25,15 @@ from .checked_table import (
     divides,
     text_codes,
 )
-from .columns import SPELLINGS, best_spellings, is_numeric, is_written_as_label, listed, text_of
+from .columns import (
+    SPELLINGS,
+    best_spellings,
+    first_few,
+    is_numeric,
+    is_written_as_label,
+    listed,
+    text_of,
+)
 from .name_patterns import Content, few_texts, is_score, may_be_labels, may_be_sets
 from .role_suggestion import suggested_positive
 from .roles import MOST_LABELS, groups_of
@@ -122,7 +132,6 @@ _FAVOURABLE_MEANS = (
 
 def _favourable_question(table: CheckedTable) -> Fact:
     roles = table.roles
-    texts = table.label[1]
     more = f"{_label_shares(table)} {_FAVOURABLE_MEANS}"
     if roles.favourable:
         more = f"{more} It is never {text_of(roles.favourable)}."
@@ -134,32 +143,27 @@ def _favourable_question(table: CheckedTable) -> Fact:
         key="data.favourable",
         columns=(roles.label,),
         repairs=[
-            Repair(
-                title=f"{text_of(texts[code])} is good for the person",
-                changes={"favourable": texts[code]},
-            )
-            for code in _codes_by_frequency(table)[:MOST_REPAIRS]
+            Repair(title=f"{text_of(value)} is good for the person", changes={"favourable": value})
+            for value, _ in _value_counts(*table.label).most_common(MOST_REPAIRS)
         ],
         confirm="",
     )
 
 
-def _codes_by_frequency(table: CheckedTable) -> list[int]:
-    """Return the codes of the label's values, the most frequent first."""
-    (codes, texts) = table.label
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    return sorted(range(len(texts)), key=lambda code: -counts[code])
+def _value_counts(codes: Ints, texts: Sequence[str]) -> Counter[str]:
+    """Return how many cells of a column hold each value."""
+    sizes = np.bincount(codes[codes >= 0], minlength=len(texts)).tolist()
+    return Counter(dict(zip(texts, sizes, strict=True)))
 
 
 def _label_shares(table: CheckedTable) -> str:
     """Return a sentence on how frequent the label's values are."""
-    (codes, texts) = table.label
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    counts = _value_counts(*table.label)
     shares = [
-        f"{text_of(texts[code])} for {percent(counts[code] / counts.sum())}"
-        for code in _codes_by_frequency(table)[:_MOST_SHARES]
+        f"{text_of(value)} for {percent(n / counts.total())}"
+        for value, n in counts.most_common(_MOST_SHARES)
     ]
-    more = f" and {len(texts) - _MOST_SHARES} more values" * (len(texts) > _MOST_SHARES)
+    more = f" and {len(counts) - _MOST_SHARES} more values" * (len(counts) > _MOST_SHARES)
     return f"{text_of(table.roles.label)} is {', '.join(shares)}{more}."
 
 
@@ -211,17 +215,16 @@ def _is_group(table: CheckedTable) -> bool:
 def label_questions(table: CheckedTable) -> Iterable[Fact]:
     """Ask about spellings that are taken as one, and values that are taken together."""
     roles = table.roles
-    (codes, texts) = table.label
+    texts = table.label[1]
     if len(texts) < 2:
         return
     yield from _spelling_questions(table)
     other_values = [value for value in texts if value != roles.positive]
     if len(other_values) < 2 or roles.positive not in texts:
         return
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    sizes = [f"{text_of(value)} ({int(counts[texts.index(value)]):,})" for value in other_values]
-    listing = ", ".join(sizes[:_MOST]) + f" and {len(sizes) - _MOST} more" * (len(sizes) > _MOST)
-    more = f"All but {text_of(roles.positive)} are taken together: {listing}."
+    counts = _value_counts(*table.label)
+    sizes = [f"{text_of(value)} ({counts[value]:,})" for value in other_values]
+    more = f"All but {text_of(roles.positive)} are taken together: {first_few(sizes)}."
     if roles.favourable in other_values:
         more += " Together they count as good for the person."
     yield table.fact(
@@ -369,10 +372,7 @@ def _groups_fact(table: CheckedTable) -> Iterable[Fact]:
     else:
         sizes = np.bincount(table.groups[table.groups >= 0], minlength=len(names))
         group_sizes = [f"{text_of(names[code])} {sizes[code]:,}" for code in range(len(names))]
-        listing = ", ".join(group_sizes[:_MOST]) + f" and {len(group_sizes) - _MOST} more" * (
-            len(group_sizes) > _MOST
-        )
-        point = f"{text_of(roles.attribute)} makes {len(names)} groups: {listing}."
+        point = f"{text_of(roles.attribute)} makes {len(names)} groups: {first_few(group_sizes)}."
         severity = Severity.GUESS
     columns = (roles.sensitive,)
     yield table.fact("groups", severity, point, key="data.group", columns=columns, confirm="")
@@ -583,8 +583,7 @@ def _sets_fact(table: CheckedTable) -> Iterable[Fact]:
     roles = table.input_roles
     if not (table.settings or "sets" in table.guesses):
         return
-    codes, texts = text_codes(table.frame[roles.sets])
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    counts = _value_counts(*text_codes(table.frame[roles.sets]))
     values = few_texts(table.frame[roles.sets])
     sizes = []
     more = "Without it no membership attack can be made."
@@ -594,7 +593,7 @@ def _sets_fact(table: CheckedTable) -> Iterable[Fact]:
             f"The attacker learns from half of the test records, the other half is attacked. {more}"
         )
     for value, name in names.items():
-        size = f"{int(counts[texts.index(value)]):,} “{value}”"
+        size = f"{counts[value]:,} “{value}”"
         if value.casefold() != name:
             size += f" (as {name})"
         sizes.append(size)

@@ -265,9 +265,14 @@ _MOST_LISTED = 4
 
 def listed(names: Sequence[str]) -> str:
     """Return names of columns for use in a note, the first few of them."""
-    text = ", ".join(text_of(name) for name in names[:_MOST_LISTED])
-    if len(names) > _MOST_LISTED:
-        return f"{text} and {len(names) - _MOST_LISTED} more"
+    return first_few([text_of(name) for name in names])
+
+
+def first_few(texts: Sequence[str]) -> str:
+    """Return the first few of a list in a row, and how many more there are."""
+    text = ", ".join(texts[:_MOST_LISTED])
+    if len(texts) > _MOST_LISTED:
+        return f"{text} and {len(texts) - _MOST_LISTED} more"
     return text
 
 
