@@ -88,7 +88,7 @@ def direction_facts(table: CheckedTable) -> Iterable[Fact]:
             f"The predictions' accuracy is {percent(accuracy)}, that of always guessing the majority "
             f"{percent(majority)}."
         )
-        yield table.fact("below_majority", Severity.NOTE, text, key="")
+        yield table.fact("below_majority", Severity.NOTE, text)
 
 
 def _problems(table: CheckedTable) -> dict[str, tuple[str, str]]:
@@ -368,14 +368,13 @@ def output_facts(table: CheckedTable) -> Iterable[Fact]:
             "constant_prediction",
             Severity.NOTE,
             f"{text_of(roles.prediction)} says the same of everybody.",
-            key="",
             columns=(roles.prediction,),
         )
     if table.scores is not None:
         present = table.scores[table.audited & ~np.isnan(table.scores)]
         if present.size and present.min() == present.max():
             text = f"{text_of(roles.score)} is {present[0]:g} for everybody."
-            yield table.fact("constant_score", Severity.NOTE, text, key="", columns=(roles.score,))
+            yield table.fact("constant_score", Severity.NOTE, text, columns=(roles.score,))
     yield from _absence(table)
 
 
@@ -410,7 +409,7 @@ def _absence(table: CheckedTable) -> Iterable[Fact]:
     else:
         more = ""
         severity = Severity.NOTE
-    yield table.fact("absence", severity, point, more, key="", columns=tuple(columns), confirm="")
+    yield table.fact("absence", severity, point, more, columns=tuple(columns), confirm="")
 
 
 def absence_p_value(missing: Ints, sizes: Ints) -> float:
@@ -459,5 +458,4 @@ def repeated_records(table: CheckedTable) -> Iterable[Fact]:
         "repeated_records",
         Severity.NOTE,
         f"{rows.size:,} of {len(table.frame):,} records equal another one in every column.",
-        key="",
     )

@@ -543,7 +543,7 @@ class CheckedTable:
         point: str,
         more: str = "",
         *,
-        key: str,
+        key: str = "",
         columns: tuple[str, ...] = (),
         repairs: Iterable[Repair] = (),
         scores: ScoresByLabel | None = None,

@@ -84,7 +84,7 @@ def hidden_facts(table: CheckedTable) -> Iterable[Fact]:
 def _caution(
     table: CheckedTable, kind: str, point: str, more: str, columns: tuple[str, ...]
 ) -> Fact:
-    return table.fact(kind, Severity.CAUTION, point, more, key="", columns=columns, confirm="")
+    return table.fact(kind, Severity.CAUTION, point, more, columns=columns, confirm="")
 
 
 def _threshold(table: CheckedTable) -> Iterator[Fact]:

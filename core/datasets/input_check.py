@@ -35,7 +35,7 @@ a line for each kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -297,7 +297,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
     roles : Roles
         `label` and `sensitive` may be empty; what needs them is left out, as it is where the groups break a rule.
     """
-    cautioned = _header(frame)
+    cautioned = list(_header(frame))
     try:
         check_values(frame, roles)
     except InputError:  # which the input check says
@@ -324,13 +324,12 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
         ]  # it may be written otherwise than the label
         sides["prediction"] = np.where(codes < 0, np.nan, codes)
     features = frame.drop(columns=list(crossed))
-    cautioned += _confirmed_answers(features, roles) + _scores_left_out(features, roles)
+    cautioned += _confirmed_answers(features, roles)
+    cautioned += _scores_left_out(features, roles)
     cautioned += _decisions_left_out(features, roles)
-    cautioned += (
-        _near_copies(features, roles, sides)
-        + _mostly_missing(features, roles)
-        + _dates(features, roles)
-    )
+    cautioned += _near_copies(features, roles, sides)
+    cautioned += _mostly_missing(features, roles)
+    cautioned += _dates(features, roles)
     table = CheckedTable(frame=frame, input_roles=roles, crossed=crossed, guesses=())
     cautioned += _answers_left_out(table)
     hidden = hidden_facts(table)
@@ -341,26 +340,22 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
     return (*cautioned, *hidden)
 
 
-def _header(frame: pandas.DataFrame) -> list[Fact]:
+def _header(frame: pandas.DataFrame) -> Iterator[Fact]:
     """Say that the names look like cells: half of them, two or more, are numbers or values of their own column."""
     names = [str(name) for name in frame.columns]
     value_like = [
         name for name in names if could_be_number(name) or (as_text(frame[name]) == name).any()
     ]
-    if len(value_like) < max(_FEWEST_CELLS, len(names) / 2):
-        return []
-    return [
-        _caution(
+    if len(value_like) >= max(_FEWEST_CELLS, len(names) / 2):
+        yield _caution(
             "header",
             f"{len(value_like)} of {len(names)} column names look like values ({listed(value_like)}).",
             "If the first line is a record, put a line with the names above it.",
         )
-    ]
 
 
-def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
+def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> Iterator[Fact]:
     """Say which columns have few cells, and what that does."""
-    cautioned = []
     for name in map(str, frame.columns):
         missing = int(frame[name].isna().sum())
         if (
@@ -382,8 +377,7 @@ def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
         else:
             gaps = "Missing cells become a category of their own."
         choosable = () if target else (name,)
-        cautioned.append(_caution("mostly_missing", point, gaps, columns=choosable, roles=roles))
-    return cautioned
+        yield _caution("mostly_missing", point, gaps, columns=choosable, roles=roles)
 
 
 def _no_feature(column: pandas.Series, name: str) -> bool:
@@ -395,32 +389,25 @@ def _no_feature(column: pandas.Series, name: str) -> bool:
     )
 
 
-def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
+def _dates(frame: pandas.DataFrame, roles: Roles) -> Iterator[Fact]:
     """Say which features are dates written as text; a text for most records is set aside by itself."""
-    cautioned = []
     for name in map(str, frame.columns):
         column = frame[name]
-        if name in (roles.label, roles.sensitive, *roles.excluded, *roles.auxiliary) or is_numeric(
-            column
-        ):
-            continue
-        if _no_feature(column, name):
+        taken = (roles.label, roles.sensitive, *roles.excluded, *roles.auxiliary)
+        if name in taken or is_numeric(column) or _no_feature(column, name):
             continue
         values = as_text(column).dropna().unique()
         if len(values) <= _FEW_DATES or sum(
             bool(_DATE.match(text)) for text in values
         ) < _NEAR * len(values):
             continue
-        cautioned.append(
-            _caution(
-                "dates",
-                f"{text_of(name)} holds dates: {len(values):,} different values.",
-                "A model can learn single people by heart. Leave it out, or keep a year.",
-                columns=(name,),
-                roles=roles,
-            )
+        yield _caution(
+            "dates",
+            f"{text_of(name)} holds dates: {len(values):,} different values.",
+            "A model can learn single people by heart. Leave it out, or keep a year.",
+            columns=(name,),
+            roles=roles,
         )
-    return cautioned
 
 
 def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
@@ -468,76 +455,68 @@ def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
     ]
 
 
-def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[Fact]:
+def _baseline(
+    groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles
+) -> Iterator[Fact]:
     counts = np.bincount(groups[~np.isnan(groups)].astype(np.int64), minlength=len(names))
     share = float(counts.max() / max(1, counts.sum()))
-    if share <= _LOPSIDED:
-        return []
-    largest = text_of(names[int(counts.argmax())])
-    return [
-        _caution(
+    if share > _LOPSIDED:
+        largest = text_of(names[int(counts.argmax())])
+        yield _caution(
             "lopsided",
             f"{percent(share)} of the people are in one group of {text_of(roles.attribute)}: {largest}.",
             "Always guessing it is correct that often (baseline), so look at balanced accuracy.",
         )
-    ]
 
 
-def _confirmed_answers(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
+def _confirmed_answers(frame: pandas.DataFrame, roles: Roles) -> Iterator[Fact]:
     """Say which columns may be a model's answers, and are features because somebody confirmed them."""
     taken = (roles.label, roles.sensitive, *roles.excluded, *roles.auxiliary)
     features = [name for name in map(str, frame.columns) if name not in taken]
     confirmed = tuple(name for name in features if f"possible_answers:{name}" in roles.confirmed)
-    if not roles.gives_predictions or not confirmed:
-        return []
-    point = f"Confirmed as features, although they may be a model's answers: {listed(confirmed)}."
-    return [_caution("confirmed_answers", point, _BLIND_SPOT, columns=confirmed, roles=roles)]
+    if roles.gives_predictions and confirmed:
+        point = (
+            f"Confirmed as features, although they may be a model's answers: {listed(confirmed)}."
+        )
+        yield _caution("confirmed_answers", point, _BLIND_SPOT, columns=confirmed, roles=roles)
 
 
-def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
+def _scores_left_out(frame: pandas.DataFrame, roles: Roles) -> Iterator[Fact]:
     """Say that a score which is left out is not audited."""
-    if not roles.prediction or roles.score:
-        return []
     excluded = [name for name in map(str, frame.columns) if name in roles.excluded]
     scores = [
         name for name in excluded if bare_name(name) in SCORE_NAMES and is_numeric(frame[name])
     ]
-    if not scores:
-        return []
-    point = f"Scores are left out, so that only predicted labels are audited: {listed(scores)}."
-    return [
-        _caution(
+    if scores and roles.prediction and not roles.score:
+        yield _caution(
             "scores_left_out",
-            point,
+            f"Scores are left out, so that only predicted labels are audited: {listed(scores)}.",
             "If the model gives them, write them as 0 to 1, with the role Score.",
         )
-    ]
 
 
-def _answers_left_out(table: CheckedTable) -> list[Fact]:
+def _answers_left_out(table: CheckedTable) -> Iterator[Fact]:
     """Say that a column which may be a model's answer is not audited, where no other one is."""
     names = [name for name in left_out_answers(table) if table.confirms(f"possible_answers:{name}")]
-    if table.answers or not names:
-        return []
-    point = f"Left out, although it may be a model's answer: {listed(names)}."
-    more = "The audit does not read these answers: it speaks of a model trained here, or of one in a file."
-    return [_caution("answers_left_out", point, more)]
+    if names and not table.answers:
+        point = f"Left out, although it may be a model's answer: {listed(names)}."
+        more = "The audit does not read these answers: it speaks of a model trained here, or of one in a file."
+        yield _caution("answers_left_out", point, more)
 
 
 _DISAGREEMENT = 0.02
 """Share of people from which on a decision that is left out differs from the scores' threshold."""
 
 
-def _decisions_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
+def _decisions_left_out(frame: pandas.DataFrame, roles: Roles) -> Iterator[Fact]:
     """Say that a decision which is left out is not what a threshold on the score would say."""
     if roles.prediction or roles.score not in frame or not is_numeric(frame[roles.score]):
-        return []
+        return
     scores = frame[roles.score].to_numpy(dtype=np.float64, na_value=np.nan)
     if roles.label in frame:
         label_values = few_texts(frame[roles.label])
     else:
         label_values = ()
-    cautioned = []
     for name in map(str, frame.columns):
         if name not in roles.excluded or not names_decision(name):
             continue
@@ -579,8 +558,7 @@ def _decisions_left_out(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
             f"is of the threshold; give {text_of(name)} the role Prediction to audit the decisions.",
             columns=(name,),
         )
-        cautioned.append(replace(caution, key="data.prediction", repairs=(repair,)))
-    return cautioned
+        yield replace(caution, key="data.prediction", repairs=(repair,))
 
 
 _BLIND_SPOT = "A feature counts as known without the model: an audit would miss what it reveals."
@@ -588,7 +566,7 @@ _BLIND_SPOT = "A feature counts as known without the model: an audit would miss 
 
 def _near_copies(
     frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]
-) -> list[Fact]:
+) -> Iterator[Fact]:
     rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
     near: dict[str, dict[str, float]] = {side: {} for side in sides}
     for name in map(str, frame.columns):
@@ -600,7 +578,6 @@ def _near_copies(
         for side in sides:
             if name != roles.label or side == "attribute":
                 near[side][name] = _balanced_accuracy(values, sides[side][rows])
-    cautioned = []
     for side, title, more in (
         ("attribute", roles.attribute, "An attacker who knows that needs no model."),
         ("label", roles.label, "Leave out what is known only after the label is."),
@@ -618,16 +595,13 @@ def _near_copies(
                     f"Alone each predicts the {side} with a balanced accuracy of {lowest} or more"
                 )
             choosable = None if roles.label in names else roles
-            cautioned.append(
-                _caution(
-                    f"near_{side}",
-                    f"Almost the {side} {text_of(title)}: {listed(names)}.",
-                    f"{evidence} (random guessing {percent(chance)}). {more}",
-                    columns=tuple(names),
-                    roles=choosable,
-                )
+            yield _caution(
+                f"near_{side}",
+                f"Almost the {side} {text_of(title)}: {listed(names)}.",
+                f"{evidence} (random guessing {percent(chance)}). {more}",
+                columns=tuple(names),
+                roles=choosable,
             )
-    return cautioned
 
 
 def _codes(column: pandas.Series) -> npt.NDArray[np.int64]:

@@ -471,9 +471,7 @@ def _copies_of(
         if copy.honest:
             point = f"{name} almost decides {answer}: {evidence}."
             more = "Other features decide the rest."
-            yield table.fact(
-                "strong_feature", Severity.NOTE, point, more, key="", columns=(copy.column,)
-            )
+            yield table.fact("strong_feature", Severity.NOTE, point, more, columns=(copy.column,))
             continue
         yield table.fact(
             "copy",
