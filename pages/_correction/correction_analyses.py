@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -119,13 +120,12 @@ def current(work: Any, running: bool) -> Any:
 def tolerance_models(audit: CorrectionAudit) -> ModelsJob:
     """Return models trained for each tolerance; begun by itself with what the controls say at first."""
     plan = audit.plan
-    seeds = audit.seeds("sweep_seeds")
-    tolerances = _tolerances()
+    parts = (_tolerances(), audit.seeds("sweep_seeds"))
 
     def grid() -> Grid:
-        return attacked_by_all(tolerance_points(plan, tolerances, seeds))
+        return attacked_by_all(tolerance_points(plan, *parts))
 
-    work = ModelsJob("sweep", plan, audit.dataset, MEASURES, grid, tolerances, seeds)
+    work = ModelsJob("sweep", plan, audit.dataset, MEASURES, grid, *parts)
     work.begin("sweeps", audit.dataset.fingerprint, audit.config)
     return work
 
@@ -288,10 +288,7 @@ def map_models(audit: CorrectionAudit) -> ModelsJob:
     """Return private fair trees over tolerance and privacy budget."""
     plan = audit.plan
     seeds = audit.seeds("map_seeds")
-
-    def grid() -> Grid:
-        return map_points(plan, seeds)
-
+    grid = partial(map_points, plan, seeds)
     return ModelsJob("map", plan, audit.dataset, MAP_MEASURES, grid, seeds)
 
 
@@ -328,10 +325,7 @@ def seed_models(audit: CorrectionAudit) -> ModelsJob:
     """Return the model and its twin without mitigation for every seed."""
     plan = audit.plan
     seeds = audit.seeds("leak_seeds", _SEEDS[0])
-
-    def grid() -> Grid:
-        return leak_points(plan, seeds)
-
+    grid = partial(leak_points, plan, seeds)
     return ModelsJob("seeds", plan, audit.dataset, MEASURED, grid, seeds)
 
 

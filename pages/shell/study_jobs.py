@@ -93,9 +93,6 @@ class StudyCurve(Background):
         return job.collect(job.each_in_subprocess(results, about=subject.dataset))
 
 
-LANE = "sweep"
-
-
 class ModelsJob(Background):
     """The models of a grid, measured one after the other, begun with those kept from earlier work.
 
@@ -127,7 +124,7 @@ class ModelsJob(Background):
         self.point_store: Any = None
         self.left: list[tuple[AuditPlan, ...]] = []
         super().__init__(
-            "sweep", store, key, self._measured, lane=LANE, total=len(self.models), widget=name
+            "sweep", store, key, self._measured, lane="sweep", total=len(self.models), widget=name
         )
 
     def initial_partial(self) -> list[Any]:
