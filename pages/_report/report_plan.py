@@ -110,14 +110,10 @@ def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
 
 
 def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
-    roles = config.roles or table.roles[0]
-    if config.method != GIVEN_PREDICTIONS:
+    kind = cached.model_kind(config)
+    if kind == "train":
         return OutputsPlan()
-    if cached.answering(roles) is None:
-        kind = "predictions"
-    else:
-        kind = "file"
-    return suggested_outputs(cached.dataset_of(table, roles), kind)
+    return suggested_outputs(cached.dataset_of(table, config.roles), kind)
 
 
 def subject(config: AuditConfig, table: Table, requested_plan: AuditPlan) -> AuditRequest:

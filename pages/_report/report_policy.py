@@ -44,22 +44,18 @@ _PROBLEM = "release_policy_problem"
 
 
 def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
-    """Return the policies on offer: what to call each, and what makes it."""
+    """Return the policies on offer, those saved in the history newest first: what to call each, and what makes it.
+
+    None are saved where the history cannot be read, which its card says.
+    """
     offered = policy_templates()
-    for number, title, make in _saved():
-        offered[f"{_SAVED}{number}"] = (title, make)
+    for saved in report_history.records(History.policies):
+        title = f"{saved.name}, version {saved.version}"
+        offered[f"{_SAVED}{saved.number}"] = (title, lambda saved=saved: saved.policy)  # type: ignore[misc]
     file, uploaded = st.session_state.get(_FILE, ("", None))
     if uploaded is not None:
         offered[_UPLOADED] = (file, lambda: uploaded)
     return offered
-
-
-def _saved() -> list[tuple[int, str, Callable[[], Policy]]]:
-    """Return the versions saved in the history, newest first; none where it cannot be read, which its card says."""
-    return [
-        (saved.number, f"{saved.name}, version {saved.version}", lambda saved=saved: saved.policy)  # type: ignore[misc]
-        for saved in report_history.records(History.policies)
-    ]
 
 
 def _fitting_key(config: AuditConfig) -> str:

@@ -148,16 +148,20 @@ def answering(roles: Roles | None) -> OwnModel | None:
     return model
 
 
+def model_kind(config: AuditConfig) -> str:
+    """Return where the audited model comes from, as a plan says it."""
+    if config.method != GIVEN_PREDICTIONS:
+        return "train"
+    if answering(config.roles) is None:
+        return "predictions"
+    return "file"
+
+
 def policy_that_fits(config: AuditConfig) -> Policy:
     """Return FairLeak's policy that fits what is brought, as the command chooses it."""
     from core.auditing import AuditPlan, ModelPlan, fitting_policy
 
-    kind = "train"
-    if config.method == GIVEN_PREDICTIONS:
-        kind = "predictions"
-        if answering(config.roles) is not None:
-            kind = "file"
-    return fitting_policy(AuditPlan(model=ModelPlan(kind=kind), config=config))
+    return fitting_policy(AuditPlan(model=ModelPlan(kind=model_kind(config)), config=config))
 
 
 def adopt(table: Table, roles: Roles) -> None:
