@@ -224,13 +224,12 @@ def _report_bytes(entry: Entry) -> bytes:
 
 def _compare(entries: dict[int, Entry]) -> None:
     titles = {number: _label(entry) for number, entry in entries.items()}
-    numbers = list(titles)
     left, right = st.columns(2)
     after = panels.choose("After", titles, key="models_after", container=right)
     earlier = {number: title for number, title in titles.items() if number != after}
     before = panels.choose("Before", earlier, key="models_before", container=left)
     chosen = [entries.get(number) for number in (before, after)]
-    if None in chosen or not numbers:
+    if None in chosen:
         return
 
     def documents(history: History) -> tuple[Any, ...]:

@@ -278,7 +278,8 @@ def _model_box(models: tuple[RegisteredModel, ...], document: Report) -> str:
     if (chosen := _typed(_MODEL)) and chosen not in names:
         names.append(chosen)
     about = (document.data.title, document.data.attribute)
-    entries = sorted((entry for model in models for entry in model.entries), key=_number)
+    entries = [entry for model in models for entry in model.entries]
+    entries.sort(key=lambda entry: entry.id)
     same = [entry.model for entry in entries if (entry.dataset, entry.attribute) == about]
     index = None
     if same:
@@ -293,10 +294,6 @@ def _model_box(models: tuple[RegisteredModel, ...], document: Report) -> str:
         persist_state="session",
     )
     return " ".join((name or "").split())
-
-
-def _number(entry: Entry) -> int:
-    return entry.id
 
 
 def _entry_of(model: RegisteredModel | None, version: str, document: Report) -> Entry | None:
