@@ -48,6 +48,7 @@ config, table = audited()
 from core.auditing.policy import VERDICT_TITLES, judge
 from core.report import (
     Reports,
+    audited_model_text,
     board_html,
     board_style,
     caveats_html,
@@ -118,16 +119,16 @@ def finding(icon: str, point: str, evidence: str) -> None:
         f"released: {released(attacks.subject.plan.outputs).lower()}",
         f"policy {policy.name}, version {policy.version}",
     ]
+    audited_model = ""
     if release is not None:
         model = release.audit.model
         facts.insert(1, f"{count(release.audit.data.n)} people")
-        comparison = "majority class"
-        if model.is_below_majority:
-            comparison = "worse than the majority class"
         facts.append(
-            f"test accuracy {percent(model.accuracy_test)}, {comparison} {percent(model.majority_test)}"
+            f"test accuracy {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}"
         )
-    sentence = " ".join(filter(None, [f"{' · '.join(facts)}.", evidence]))
+        if model.kind == "train" or model.beside_majority:
+            audited_model = audited_model_text(model)
+    sentence = " ".join(filter(None, [audited_model, f"{' · '.join(facts)}.", evidence]))
     with opening:
         shell.finding(f"{icon} {shell.escape(point)}", shell.escape(sentence))
 

@@ -119,6 +119,15 @@ class ModelSummary(Result):
         """Whether always giving the commonest answer is more accurate, by the interval of the model's accuracy."""
         return self.accuracy_test.high < self.majority_test.value
 
+    @property
+    def beside_majority(self) -> str:
+        """How its accuracy lies below that of always giving the commonest answer; empty where it lies above."""
+        if self.is_below_majority:
+            return "worse than"
+        if self.accuracy_test.value < self.majority_test.value:
+            return "not better than"
+        return ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfTest(Result):

@@ -2,6 +2,7 @@
 
 from .codec import from_json, report_document
 from .page import (
+    audited_model_text,
     board_html,
     board_style,
     caveats_html,
@@ -18,6 +19,7 @@ __all__ = [
     "FOLDERS",
     "Report",
     "Reports",
+    "audited_model_text",
     "board_html",
     "board_style",
     "caveats_html",

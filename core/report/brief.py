@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..auditing.plausible_attackers import ATTACKERS, Met
@@ -34,7 +35,7 @@ from ..auditing.result import failed_tests
 from ..base.caveats import NO_DRIFT_TEXT, Caveat, CaveatKind
 from ..stats.estimates import Estimate, count, percent
 from .charts import clean
-from .page import KINDS, RETENTION, required_counts, unaudited_attributes
+from .page import RETENTION, audited_model_text, required_counts, unaudited_attributes
 from .people_sentences import people_sentences, some_unanswered
 from .regulations import NOT_LEGAL_ADVICE, LawRow, law_of_checks, legal_texts, provisions
 from .report import DECISIONS, Report, day_text
@@ -62,6 +63,7 @@ DENSITIES = (
     "law that binds, and the opinion on it",
     "the worst checks, others in a line; confirmed points and reasons of decisions in short",
     "short names, and the worst sentence about people",
+    "provisions without their words",
 )
 """What a brief holds, from the fullest to the densest; the first that keeps to the most words is taken."""
 
@@ -71,6 +73,7 @@ _FOLDED_PASSES = 3
 _BINDING_LAW = 4
 _FOLDED_ROWS = 5
 _SHORT_NAMES = 6
+_NO_QUOTATIONS = 7
 
 _NOT_ATTACKED = "not_attacked"
 _INFORMATION = "information"
@@ -156,7 +159,6 @@ _CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
     CaveatKind.ATTACK_SET_DRAWN: ("Attacker", "Half of the test records are theirs."),
     CaveatKind.ATTACKER_SAMPLE: ("Sample", "Attackers learn from part of the people they know."),
     CaveatKind.MODEL_FILE: ("Model file", "How it was asked stands in the annex."),
-    CaveatKind.MODEL_TRAINED: ("Model", "Trained by FairLeak; no other model is meant."),
     CaveatKind.MODEL_RANDOMISED: ("Random", "Predictions were drawn once."),
     CaveatKind.MODEL_STRUCTURE: ("Structure", "What the model is made of can memorise records."),
     CaveatKind.ATTRIBUTE_NEEDED: ("Attribute", "The model needs it to decide."),
@@ -282,12 +284,14 @@ class _Brief:
         """Return the sections."""
         report = self.report
         word = VERDICT_TITLES[report.verdict.overall]
+        model_title = plain_line(report.model.title, self.longest_name)
         content = {
             "name": f"{word}: {plain_line(report.title, _LONGEST_NAME)}. FairLeak decision brief",
             "overall": str(report.verdict.overall),
             "day": report.day,
             "subject": " · ".join(filter(None, self.subject())),
             "headline": plain_line(report.verdict.headline, 180),
+            "model": audited_model_text(replace(report.model, title=model_title)),
             "counts": self.counts(),
             "policy": " ".join(filter(None, self._policy())),
             "people": self.people(),
@@ -711,9 +715,12 @@ class _Brief:
         by_key = provisions()
         for keys, text in evidence:
             articles = [by_key[key] for key in keys]
+            says = "; ".join(entry.quotation for entry in articles)
+            if self.dense >= _NO_QUOTATIONS:
+                says = "see the annex"
             yield {
                 "provision": ", ".join(_chips(articles)),
-                "says": "; ".join(entry.quotation for entry in articles),
+                "says": says,
                 "evidence": text,
             }
 
@@ -774,18 +781,13 @@ class _Brief:
             if data.sets.get(name)
         ]
         yield "Split", ", ".join(sets)
-        kind = KINDS.get(model.kind, model.kind)
-        yield "Model", f"{plain_line(model.title, self.longest_name)}, {kind}"
-        worse = ""
-        if model.is_below_majority:
-            worse = ", which is better"
         answered = ""
         if some_unanswered(self.report):
             answered = " where answered"
         yield (
             "Accuracy",
             f"{percent(model.accuracy_test)}{answered}; always the commonest answer: "
-            f"{percent(model.majority_test)}{worse}",
+            f"{percent(model.majority_test)}",
         )
         roles = self.report.plan.config.roles
         if roles is not None:

@@ -26,7 +26,7 @@ from ..base.errors import InputError
 from ..charts import DARK, LIGHT, Palette
 from ..datasets.role_suggestion import names_attribute
 from ..learn.glossary import terms_in
-from ..stats.estimates import count, tolerance_text
+from ..stats.estimates import count, percent, tolerance_text
 from ..stats.fairness import (
     METRIC_TITLES,
     UNFAIRNESS_TITLE,
@@ -92,6 +92,19 @@ def constraint_text(model: ModelSummary) -> str:
     return (
         f"{METRIC_TITLES.get(model.metric, model.metric)}, {what} {tolerance_text(model.tolerance)}"
     )
+
+
+def audited_model_text(model: ModelSummary) -> str:
+    """Return which model a verdict speaks of, and a remark where its accuracy is below the majority class."""
+    text = f"Audited model: {model.title}"
+    if model.kind == "train":
+        text = f"{text}, {KINDS['train']} for this audit. The verdict speaks of this model and no other"
+    if model.beside_majority:
+        text = (
+            f"{text}. Its accuracy, {percent(model.accuracy_test)}, is {model.beside_majority} always giving the "
+            f"commonest answer, {percent(model.majority_test)}"
+        )
+    return f"{text}."
 
 
 def to_html(report: Report) -> str:
@@ -238,6 +251,7 @@ def _template_values(report: Report) -> dict[str, Any]:
         "n_people": count(report.data.n),
         "sets": _sets(report),
         "model": _model(report),
+        "audited_model": audited_model_text(report.model),
         "register": register,
         "registered": f"{register.model} {register.version}".strip(),
         "review": day_text(register.review),

@@ -3,6 +3,7 @@
 import datetime
 import re
 from dataclasses import replace
+from html import unescape
 from importlib.resources import files
 from types import SimpleNamespace
 
@@ -20,6 +21,7 @@ from core.report.brief import _NOT_COVERED, WORD_LIMIT, brief_content, plain_lin
 from core.report.brief_files import _FONTS, brief_html, brief_pdf
 from core.report.page import required_counts, to_html
 from core.report.regulations import legal_texts
+from core.stats.estimates import proportion
 from core.studies.study import not_run
 from core.studies.subject import OutputsPlan
 from tests.html_reader import Reader
@@ -229,3 +231,15 @@ def test_brief_says_when_the_newest_law_was_looked_up(monkeypatch):
     looked_up = {name: replace(text, looked_up=days[name]) for name, text in reversed(texts.items())}
     monkeypatch.setattr("core.report.brief.legal_texts", lambda: looked_up)
     assert f"{len(texts)} Apr 2031" in text_of(judged_audit())
+
+
+def test_brief_and_report_name_a_trained_model_in_their_first_lines():
+    audit = sample()
+    model = replace(audit.model, kind="train", accuracy_test=proportion(690, 1000), majority_test=proportion(710, 1000))
+    document = Reports(replace(audit, model=model)).document
+    text = brief_content(document)["model"]
+    assert "trained by FairLeak" in text and "no other" in text and "not better than" in text and "71.0%" in text
+    page = to_html(document)
+    assert text in unescape(page.partition("</header>")[0]) and text in unescape(brief_html(document))
+    given = brief_content(Reports(replace(audit, model=replace(model, kind="predictions"))).document)["model"]
+    assert "FairLeak" not in given and "not better than" in given
