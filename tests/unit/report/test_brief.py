@@ -241,5 +241,5 @@ def test_brief_and_report_name_a_trained_model_in_their_first_lines():
     assert "trained by FairLeak" in text and "no other" in text and "not better than" in text and "71.0%" in text
     page = to_html(document)
     assert text in unescape(page.partition("</header>")[0]) and text in unescape(brief_html(document))
-    given = brief_content(Reports(replace(audit, model=replace(model, kind="predictions"))).document)["model"]
-    assert "FairLeak" not in given and "not better than" in given
+    predicted = brief_content(Reports(replace(audit, model=replace(model, kind="predictions"))).document)["model"]
+    assert "FairLeak" not in predicted and "not better than" in predicted
