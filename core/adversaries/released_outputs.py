@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.caveats import NO_DRIFT_TEXT, Caveat, CaveatKind
+from ..base.caveats import Caveat, CaveatKind
 from ..base.validation import Codes, Floats, Ints, Mask, child_generator, child_seed, decimals_of
 from ..stats.estimates import (
     Estimate,
@@ -431,10 +431,14 @@ def drift_caveat(dataset: AuditDataset, splits: Splits, *, seed: int) -> Caveat 
     columns = np.column_stack([dataset.features, dataset.labels])[rows]
     auc, p_value = two_sample_test(columns, inside, seed=seed)
     if p_value >= DRIFT_LEVEL:
-        return Caveat(CaveatKind.NO_DRIFT, NO_DRIFT_TEXT)
+        text = (
+            f"No drift found: features and true label alone tell training from test records with AUC {auc:.2f} (chance "
+            f"0.5, p = {p_value:.2f}). A membership finding points to memory of the model."
+        )
+        return Caveat(CaveatKind.NO_DRIFT, text)
     text = (
-        f"Training and test records differ before any model sees them: features and true label alone rank a training "
-        f"record above a test record with AUC {auc:.2f} (chance 0.5, p below {DRIFT_LEVEL:g}). What membership "
-        "inference finds may be this difference and not memory of the model."
+        f"Training and test records differ before any model sees them: features and true label alone tell them apart "
+        f"with AUC {auc:.2f} (chance 0.5, p below {DRIFT_LEVEL:g}). Membership findings may be drift, not memory of "
+        "the model."
     )
     return Caveat(CaveatKind.SETS_DIFFER, text)

@@ -29,10 +29,10 @@ from ..auditing.policy import (
     untried_reason,
 )
 from ..auditing.policy import bullet as places_of
-from ..auditing.policy.limits import limit_number
+from ..auditing.policy.limits import chance_text, control_text, limit_number
 from ..auditing.policy.verdict import MOST_TIMES, times_more_records
 from ..auditing.result import failed_tests
-from ..base.caveats import NO_DRIFT_TEXT, Caveat, CaveatKind
+from ..base.caveats import Caveat, CaveatKind
 from ..stats.estimates import Estimate, count, percent
 from .charts import clean
 from .page import RETENTION, audited_model_text, required_counts, unaudited_attributes
@@ -42,6 +42,9 @@ from .report import DECISIONS, Report, day_text
 
 WORD_LIMIT = 900
 """Words of a brief at most: what stands between blanks and holds a letter or a digit."""
+
+ANNEX = "report"
+"""Name of the report's files without ending, as the command writes them."""
 
 SIGNERS = ("Prepared", "Reviewed", "Decided")
 
@@ -103,12 +106,14 @@ _MOST_SETTERS = 5
 _MOST_NAMES = 4
 _LONGEST_NAME = 90
 _LONGEST_TEXT = 110
+_LONGEST_PURPOSE = 400
 _LONGEST_CONFIRMED = 240
 _LETTERS_OF_CONFIRMED = 720
 _FEWEST_LETTERS = 30
 _MOST_CONFIRMED = 20
 """Letters of a confirmed point at most, of all of them and of each at least; and how many have a line."""
 
+_LONGEST_DRIFT = 320
 _LONGEST_REASON = 300
 _FEWEST_OF_REASON = 72
 """Letters of a reason why a check was not run that stand on the densest brief: up to how many people there are."""
@@ -193,14 +198,20 @@ Content = dict[str, Any]
 
 
 def brief_content(
-    report: Report, signatures: Sequence[Signed] = (), *, review: str = "", dense: int = 0
+    report: Report,
+    signatures: Sequence[Signed] = (),
+    *,
+    review: str = "",
+    dense: int = 0,
+    annex: str = ANNEX,
 ) -> Content:
     """Return every text of the brief, and where the bars lie.
 
     `review` is the day of the next review by the register, "" where it is not kept there. `dense` leaves out what the
-    annex has too, each step more than the one before: see `DENSITIES`.
+    annex has too, each step more than the one before: see `DENSITIES`. `annex` is the name of the report's files
+    without ending.
     """
-    return _Brief(report, signatures, review, dense).content()
+    return _Brief(report, signatures, review, dense, annex).content()
 
 
 def plain_line(value: Any, most: int, *, prose: bool = False) -> str:
@@ -241,9 +252,10 @@ class _Brief:
     """A report as it becomes a brief, a method a section."""
 
     def __init__(
-        self, report: Report, signatures: Sequence[Signed], review: str, dense: int
+        self, report: Report, signatures: Sequence[Signed], review: str, dense: int, annex: str
     ) -> None:
         self.report = report
+        self.annex = annex
         self.signatures = signatures
         self.review = review
         self.dense = dense
@@ -341,7 +353,7 @@ class _Brief:
         register = report.plan.register
         yield self.version
         if register.purpose:
-            yield plain_line(register.purpose, self.longest_text, prose=True)
+            yield plain_line(register.purpose, _LONGEST_PURPOSE, prose=True)
         yield f"owner: {plain_line(register.owner, self.longest_name) or 'not stated'}"
         yield f"planned: {report.plan.outputs.text}"
 
@@ -487,25 +499,30 @@ class _Brief:
 
     def _tried(self, worst: CheckVerdict | None) -> Content:
         rows = []
+        beside = ""
         for alternative, verdict in self.report.candidates:
             value = "–"
+            interval = ""
             if worst is not None:
                 row = _row_of(verdict.rows, worst.check)
                 if row is not None and row.measured:
                     value = row.value
+                    interval = plain_line(row.interval.removeprefix("95%: "), 40)
+                    beside = _baseline_text(row)
             chosen = alternative is self.remedy
             rows.append(
                 {
                     "what": alternative.title.capitalize(),
                     "value": value,
+                    "interval": interval,
                     "chosen": chosen,
                     **_worded(str(verdict.overall)),
                 }
             )
         column = ""
         if worst is not None:
-            column = self.short(worst)
-        return {"count": len(rows), "column": column, "rows": rows}
+            column = f"{self.short(worst)}, 95% CI"
+        return {"count": len(rows), "column": column, "beside": beside, "rows": rows}
 
     # Limits -----------------------------------------------------------------------------------------------------------
 
@@ -671,10 +688,9 @@ class _Brief:
             return (
                 "Unknown: a random sample stands in for the training records, which may leak more."
             )
-        if CaveatKind.SETS_DIFFER in kinds:
-            return "Training and test records differ without the model: findings may be drift, not memory."
-        if CaveatKind.NO_DRIFT in kinds:
-            return NO_DRIFT_TEXT
+        for caveat in self.report.caveats:
+            if caveat.kind in (CaveatKind.SETS_DIFFER, CaveatKind.NO_DRIFT):
+                return plain_line(caveat.text, _LONGEST_DRIFT, prose=True)
         roles = self.report.plan.config.roles
         if roles is not None and roles.sets:
             return "Not tested between training and test records."
@@ -896,11 +912,11 @@ class _Brief:
     def footer(self) -> Iterator[tuple[str, str, bool]]:
         """Yield how the brief is checked, and what its annex is; whether it is code."""
         fingerprint = self.report.fingerprint
-        command = f"fairleak report verify report.json --fingerprint {fingerprint[:16]}"
+        command = f"fairleak report verify {self.annex}.json --fingerprint {fingerprint[:16]}"
         yield "Verify", command, True
         yield (
             "Annex",
-            "Statistics, settings, seeds, self-test: report.html, same fingerprint.",
+            f"Statistics, settings, seeds, self-test: {self.annex}.html, same fingerprint.",
             False,
         )
 
@@ -923,6 +939,14 @@ def _met_text(met: Met, why: str) -> str:
 
 def _row_of(rows: Iterable[CheckVerdict], check: str) -> CheckVerdict | None:
     return next((row for row in rows if row.check == check), None)
+
+
+def _baseline_text(row: CheckVerdict) -> str:
+    """Write what a number stands beside: what is reached without the release, else chance."""
+    control = row.attempt.control
+    if control is not None and not math.isnan(control.value):
+        return f"Baseline, without it: {control_text(row.check, control)}."
+    return f"Chance: {chance_text(row.check)}."
 
 
 def _limit_sign(row: CheckVerdict) -> str:

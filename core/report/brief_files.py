@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..base.errors import FairLeakError
 from ..charts import LIGHT
-from .brief import DENSITIES, WORD_LIMIT, Content, Signed, brief_content
+from .brief import ANNEX, DENSITIES, WORD_LIMIT, Content, Signed, brief_content
 from .page import COLOURS, environment
 from .report import Report
 
@@ -50,21 +50,25 @@ def has_typst() -> bool:
     return all(find_spec(name) is not None for name in ("typst", *_FONTS))
 
 
-def brief_html(report: Report, signatures: Signatures = (), *, review: str = "") -> str:
+def brief_html(
+    report: Report, signatures: Signatures = (), *, review: str = "", annex: str = ANNEX
+) -> str:
     """Return a report's brief as a page of HTML, with the signatures recorded for it, or lines to sign on.
 
-    `review` is the day of the next review by the register.
+    `review` is the day of the next review by the register, `annex` the name of the report's files without ending.
     """
-    return _html(_content(report, signatures, review), report.fingerprint)
+    return _html(_content(report, signatures, review, annex), report.fingerprint)
 
 
-def brief_pdf(report: Report, signatures: Signatures = (), *, review: str = "") -> bytes:
+def brief_pdf(
+    report: Report, signatures: Signatures = (), *, review: str = "", annex: str = ANNEX
+) -> bytes:
     """Return a report's brief as a PDF of two pages; FairLeakError if the extra is not installed."""
     if not has_typst():
         raise FairLeakError(MISSING)
     import typst
 
-    content = _content(report, signatures, review) | {"colours": _colours()}
+    content = _content(report, signatures, review, annex) | {"colours": _colours()}
     try:  # only the fonts of the extra, so that a brief is the same everywhere
         pages = typst.compile(
             Path(str(files(__package__) / "brief.typ")),
@@ -83,12 +87,17 @@ def brief_pdf(report: Report, signatures: Signatures = (), *, review: str = "") 
 
 
 def brief_file(
-    report: Report, signatures: Signatures = (), *, ending: str, review: str = ""
+    report: Report,
+    signatures: Signatures = (),
+    *,
+    ending: str,
+    review: str = "",
+    annex: str = ANNEX,
 ) -> bytes:
     """Return a report's brief as a file that ends in ".html" or ".pdf"; FairLeakError for a PDF without the extra."""
     if ending == ".pdf":
-        return brief_pdf(report, signatures, review=review)
-    return brief_html(report, signatures, review=review).encode("utf-8")
+        return brief_pdf(report, signatures, review=review, annex=annex)
+    return brief_html(report, signatures, review=review, annex=annex).encode("utf-8")
 
 
 def _printed_word_count(text: str) -> int:
@@ -96,10 +105,10 @@ def _printed_word_count(text: str) -> int:
     return sum(-(-len(word) // _BROKEN) for word in text.split() if re.search(r"\w", word))
 
 
-def _content(report: Report, signatures: Signatures, review: str) -> Content:
+def _content(report: Report, signatures: Signatures, review: str, annex: str) -> Content:
     """Return the content that keeps to the most words, as full as can be."""
     for dense in range(len(DENSITIES)):
-        content = brief_content(report, signatures, review=review, dense=dense)
+        content = brief_content(report, signatures, review=review, dense=dense, annex=annex)
         if _printed_word_count(_visible(_html(content, report.fingerprint))) <= WORD_LIMIT:
             break
     return content
@@ -146,7 +155,7 @@ def _height_of_first(content: Content, size: float) -> float:
     if content["remedy"]:
         height += 6.0 * size + _lines(content["remedy"]["text"], 240.0, size)
     if content["remedy"] and content["remedy"]["tried"]:
-        height += 1.9 * size * content["remedy"]["tried"]["count"]
+        height += 1.9 * size + 3.2 * size * content["remedy"]["tried"]["count"]
     return height + 14.0 * size
 
 

@@ -288,7 +288,10 @@ def required_counts(rows: Sequence[CheckVerdict]) -> str:
     parts = [
         f"{title} {counts[title]}" for title in ("Measured", *_MEASURED.values()) if counts[title]
     ]
-    return f"Required: {len(required)} checks. {' · '.join(parts)}."
+    text = f"Required: {len(required)} checks. {' · '.join(parts)}."
+    if others := sum(row.limit is not None for row in rows) - len(required):
+        text = f"{text} Not counted: {others}, on which the release does not hang."
+    return text
 
 
 _MEASURED = {"not_run": "Not run", "not_attacked": "Not attacked"}

@@ -219,11 +219,15 @@ def file(reports: Reports, name: str) -> bytes:
     return archive_bytes.getvalue()
 
 
+_INTERNAL = "fairleak-internal"
+"""Name of the downloaded files of the internal report, without ending."""
+
+
 def file_button(reports: Reports, name: str) -> None:
     """Draw the button of one file of the internal report."""
     label, mime, icon = FILES[name]
     kind, ending = name.split(".")
-    stem = {"report": "fairleak-internal", "tables": "fairleak-internal-tables"}.get(kind, kind)
+    stem = {"report": _INTERNAL, "tables": f"{_INTERNAL}-tables"}.get(kind, kind)
     key = ending if kind == "report" else kind
     panels.download(
         label,
@@ -285,7 +289,7 @@ def brief_button(reports: Reports, *, testing: bool = False) -> None:
 def _brief(reports: Reports, ending: str) -> bytes:
     signatures = report_history.signatures_of(reports.document.fingerprint)
     review = report_history.next_review(signatures)
-    return brief_file(reports.document, signatures, ending=ending, review=review)
+    return brief_file(reports.document, signatures, ending=ending, review=review, annex=_INTERNAL)
 
 
 _NOT_TESTED = "Self-test still running: a report made now says that it was not run."

@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 import typst
 
-from core.auditing import read_plan
+from core.auditing import RegisterPlan, read_plan
 from core.auditing.policy import CHECKS, Alternative, Limit, default_policy, judge
 from core.base.caveats import Caveat, CaveatKind
 from core.base.errors import InputError
@@ -171,7 +171,8 @@ def test_signed_brief_has_reason_condition_end_and_next_review():
 def test_required_counts_are_the_same_in_brief_and_annex():
     report = Reports(judged_audit()).document
     counts = required_counts(report.rows)
-    numbers = [int(number) for number in re.findall(r"\d+", counts)]
+    *numbers, others = [int(number) for number in re.findall(r"\d+", counts)]
+    assert numbers[0] + others == sum(row.limit is not None for row in report.rows)
     assert numbers[0] == sum(numbers[1:]) == sum(row.is_decisive for row in report.rows)
     assert counts in to_html(report) and counts in text_of(judged_audit())
 
@@ -243,3 +244,28 @@ def test_brief_and_report_name_a_trained_model_in_their_first_lines():
     assert text in unescape(page.partition("</header>")[0]) and text in unescape(brief_html(document))
     predicted = brief_content(Reports(replace(audit, model=replace(model, kind="predictions"))).document)["model"]
     assert "FairLeak" not in predicted and "not better than" in predicted
+
+
+def test_brief_keeps_the_purpose_whole_and_names_the_files_of_its_annex():
+    audit = judged_audit()
+    purpose = "Shortlist applicants for apprenticeships in five trades, before a person reads each application."
+    document = Reports(replace(audit, plan=replace(audit.plan, register=RegisterPlan(purpose=purpose)))).document
+    assert all(purpose in brief_content(document, dense=dense)["subject"] for dense in (0, 7))
+    texts = " ".join(entry["text"] for entry in brief_content(document, annex="fairleak-internal")["footer"])
+    assert "fairleak-internal.json" in texts and "fairleak-internal.html" in texts and "report.json" not in texts
+
+
+def test_brief_remedy_rows_have_an_interval_and_a_baseline():
+    audit = audit_of({"attribute_excess": 0.3}, alternatives={LABELS: {"attribute_excess": 0.011}})
+    tried = brief_content(Reports(audit).document)["remedy"]["tried"]
+    assert [row["interval"] for row in tried["rows"]] == ["+0.6 to +1.6"]
+    assert "95% CI" in tried["column"] and tried["beside"] == "Chance: 0.0 points."
+
+
+@pytest.mark.long
+def test_brief_pdf_copies_long_words_whole():
+    audit = judged_audit()
+    name = "finished_training_in_a_company_school"
+    document = Reports(replace(audit, data=replace(audit.data, attribute=name))).document
+    printed = " ".join(page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(brief_pdf(document)))
+    assert "\u200b" not in printed and name in printed
