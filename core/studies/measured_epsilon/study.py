@@ -138,7 +138,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, Audits]):
     declared = (
         Check(
             name="measured_epsilon",
-            title="Privacy mechanisms that exceed their stated ε",
+            title="FairLeak's own mechanisms that exceed their stated ε",
             unit="percent",
             definition="Share of FairLeak's own mechanisms with a privacy budget whose measured ε, a 99.99% lower "
             "bound, is above the promised one; of those of which that can be shown. The audited model is none of them.",
