@@ -219,6 +219,8 @@ else:
     finding(report_decision.ICONS[verdict.overall], verdict.headline, " ".join(first))
     style(verdict.overall)
     show_verdict(f"{report_decision.ICONS[verdict.overall]} **{VERDICT_TITLES[verdict.overall]}**")
+    for ban in report_history.bans(release.document):
+        opening.markdown(ban)
     conditional = was_confirmed(verdict.caveats)
     if conditional:
         st.html(confirmed_html(verdict.caveats))

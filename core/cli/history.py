@@ -34,7 +34,8 @@ EPILOG = """\
 an example:
   fairleak history register "Vendor default" --purpose "Whom to call first" --owner "Retail risk" --review 2027-05-28
   fairleak history keep report.json --model "Vendor default" --version 2.0
-  fairleak history sign "Vendor default" 2.0 --decision do_not_release --name "A. Officer" --role DPO
+  fairleak history sign "Vendor default" 2.0 --decision do_not_release --name "A. Officer" --role DPO \\
+      --reason "Scores reveal the attribute."
   fairleak history list
   fairleak compare 2.0 2.1 --model "Vendor default"
   fairleak history revoke "Vendor default" 2.0 --name "A. Officer" --role DPO --reason "Only labels are released now."

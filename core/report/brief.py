@@ -136,7 +136,7 @@ _CHECKS: Mapping[str, str] = {
     "attriguard_exposure": "{Attribute} despite AttriGuard",
     "attriguard_cost": "Columns changed",
     "two_models_gain": "Two models",
-    "measured_epsilon": "Stated ε exceeded",
+    "measured_epsilon": "FairLeak’s own noise: ε exceeded",
 }
 """Check -> its short title; a check of another study has its own title."""
 
@@ -175,7 +175,7 @@ _UNTRIED = {
     Untried.LABELS_ALONE: ("nothing narrower is left", "Labels alone are planned."),
     Untried.OTHER_CHECKS: (
         "no narrower release can pass",
-        "Nothing narrower needs to be tried. Checks that do not depend on what is released:",
+        "None was tried: these checks do not depend on what is released.",
     ),
     Untried.OTHER_POLICY: (
         "not tried yet",

@@ -386,6 +386,8 @@ def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
     if dissenting:
         last = max(dissenting, key=lambda signature: signature.number)
         return f"{last.name} signed “{last.title}”: another decision needs a reason."
+    if decision == BAN:
+        return "“Do not release” needs a reason."
     return ""
 
 

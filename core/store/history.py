@@ -296,9 +296,9 @@ class History:
     ) -> Signature:
         """Sign a decision of `DECISIONS` about the version of an audit; the same signature twice is one.
 
-        Accepting the risk needs a reason and a last day; another decision than one that stands needs a reason. Raises
-        `InputError` if one is missing, the version is banned, or "release" is signed although a required check does not
-        pass or a limit has no source; or if the audit was deleted or changed.
+        Accepting the risk needs a reason and a last day; "Do not release", and another decision than one that stands, a
+        reason. Raises `InputError` if one is missing, the version is banned, or "release" is signed although a required
+        check does not pass or a limit has no source; or if the audit was deleted or changed.
 
         Parameters
         ----------

@@ -228,7 +228,7 @@ def _untried_text(verdict: Verdict, reason: Untried) -> str:
         if row.blocks and row.check not in output_checks()
     ]
     return (
-        "Nothing narrower needs to be tried. Checks that do not depend on what is released: "
+        "None was tried: these checks do not depend on what is released. "
         f"{' · '.join(independent)}."
     )
 

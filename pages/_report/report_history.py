@@ -272,18 +272,34 @@ def card(reports: Reports, *, testing: bool) -> None:
         problem()
 
 
+def bans(document: Report) -> tuple[str, ...]:
+    """Return the standing bans on the model of the card, a line of Markdown each, to be said beside a new verdict."""
+    models = records(History.models)
+    name = name_key(_typed(_MODEL) or _last_name(models, document))
+    banned = [ban for model in models if name_key(model.name) == name for ban in model.bans()]
+    return tuple(
+        f"{shell.escape(f'{ban.model} {ban.version}')}: {signature_line(ban, document)}"
+        for ban in banned
+    )
+
+
+def _last_name(models: tuple[RegisteredModel, ...], document: Report) -> str:
+    """Return the model of the last audit of this table and attribute; "" where there is none."""
+    about = (document.data.title, document.data.attribute)
+    entries = [entry for model in models for entry in model.entries]
+    entries.sort(key=lambda entry: entry.id)
+    same = [entry.model for entry in entries if (entry.dataset, entry.attribute) == about]
+    return same[-1] if same else ""
+
+
 def _model_box(models: tuple[RegisteredModel, ...], document: Report) -> str:
     """Choose a model, or name a new one; by itself that of the last audit of this table and attribute."""
     names = [model.name for model in models]
     if (chosen := _typed(_MODEL)) and chosen not in names:
         names.append(chosen)
-    about = (document.data.title, document.data.attribute)
-    entries = [entry for model in models for entry in model.entries]
-    entries.sort(key=lambda entry: entry.id)
-    same = [entry.model for entry in entries if (entry.dataset, entry.attribute) == about]
     index = None
-    if same:
-        index = names.index(same[-1])
+    if last := _last_name(models, document):
+        index = names.index(last)
     name = st.selectbox(
         "Model",
         names,
@@ -388,9 +404,7 @@ def _form(
         label = f"Role of {name}"
         placeholder = "role"
     left.text_input(label, key=_WHO, placeholder=placeholder, persist_state="session")
-    right.text_input(
-        "Reason (required for “Accept the risk”)", key=_REASON, persist_state="session"
-    )
+    right.text_input("Reason (required, but for “Release”)", key=_REASON, persist_state="session")
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     is_ban = decision == BAN
     until_help = (

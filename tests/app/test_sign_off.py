@@ -38,7 +38,7 @@ def with_model(dashboard, model="Loans", version="1.0"):
     return dashboard.choose(sign_version=version)
 
 
-def signed(dashboard, decision, who, reason=""):
+def signed(dashboard, decision, who, reason="Checks fail."):
     """Fill in the card and sign."""
     dashboard.choose(sign_decision=decision)
     for field, text in (("sign_who", who), ("sign_reason", reason)):
@@ -69,7 +69,7 @@ def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report):
 def test_a_ban_stands_while_limits_and_versions_change(report, start):
     with_model(report).choose(sign_decision="accept_risk")
     report.choose(sign_until=date(2031, 5, 1), sign_condition="No scores to partners.")
-    signed(report, "accept_risk", "Ada, DPO")
+    signed(report, "accept_risk", "Ada, DPO", "")
     assert "“Accept the risk” needs a reason and a last day." in report.plain_problem()
     assert report.widget("sign_who").value == "Ada, DPO"
     signed(report, "accept_risk", "Ada, DPO", "A pilot with 40 people.")
@@ -91,7 +91,10 @@ def test_a_ban_stands_while_limits_and_versions_change(report, start):
     session = start().open("report")
     assert session.widget("sign_model").value == "Loans"
     session.choose(sign_version="1.1")
-    assert "Banned: 1.0." in session.page_text and "Bo, works council" not in session.page_text
+    assert "Banned: 1.0." in session.page_text
+    assert "Loans 1.0: " in session.page_text and "Bo, works council" in session.page_text  # beside the new verdict
+    signed(session, "do_not_release", "Ada, DPO", "")
+    assert "“Do not release” needs a reason." in session.plain_problem()
     signed(session, "do_not_release", "Ada, DPO")
     assert [ban.version for ban in history().model("Loans").bans()] == ["1.1", "1.0"]
 

@@ -44,7 +44,9 @@ def planned(document, **changes):
     return replace(document, fingerprint=document.content_fingerprint)
 
 
-def sign(history, entry, decision, name="A. Officer", reason="", **more):
+def sign(history, entry, decision, name="A. Officer", reason=None, **more):
+    if reason is None:
+        reason = "Checks fail." if decision == "do_not_release" else ""
     return history.sign(entry, decision=decision, name=name, role="data protection officer", reason=reason, **more)
 
 
@@ -100,11 +102,13 @@ def test_accepting_a_risk_and_dissent_need_a_reason_and_the_ban_ends_what_it_con
     with pytest.raises(InputError, match="“Accept the risk” needs a reason"):
         sign(history, entry, "accept_risk")
     pilot = {"reason": "A pilot with 40 people.", "condition": "No partners."}
+    with pytest.raises(InputError, match="“Do not release” needs a reason"):
+        sign(history, entry, BAN, reason="")
     with pytest.raises(InputError, match="until must be the last day"):
         sign(history, entry, "accept_risk", **pilot)
     accepted = sign(history, entry, "accept_risk", until="2999-12-31", **pilot)
     with pytest.raises(InputError, match=r"A\. Officer signed “Accept the risk”: another decision needs a reason"):
-        sign(history, entry, BAN, name="D. Senter")
+        sign(history, entry, BAN, name="D. Senter", reason="")
     dissent = sign(history, entry, BAN, name="D. Senter", reason="40 people are people.")
     assert sign(history, entry, BAN, name="D. Senter", reason="40 people are people.") == dissent
     before, after = history.signatures(entry)

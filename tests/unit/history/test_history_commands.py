@@ -52,7 +52,7 @@ def test_from_a_report_to_its_deletion(capsys, tmp_path, location):
     assert report().fingerprint in history_output(capsys, "show", NAME, "1.0", "--report", tmp_path / "kept.json")
     assert (tmp_path / "kept.json").read_bytes() == path.read_bytes()
     officer = ("--name", "A. Officer", "--role", "DPO")
-    history_output(capsys, "sign", NAME, "1.0", *officer, "--decision", "do_not_release")
+    history_output(capsys, "sign", NAME, "1.0", *officer, "--decision", "do_not_release", "--reason", "Unfair.")
     keep_output(capsys, page, "1.1")
     assert "Do not release: 1.0" in history_output(capsys, "list")
     printed = history_output(capsys, "show", NAME.lower())

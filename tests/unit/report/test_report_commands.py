@@ -182,6 +182,6 @@ def test_history_show_brief_has_signatures(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(tmp_path / "history.sqlite"))
     document, history = Reports(AUDIT).document, History.open(tmp_path / "history.sqlite")
     entry = history.keep(document, model="Loans", version="1.0", who="A. Auditor")
-    signed = history.sign(entry, decision="do_not_release", name="A. Officer", role="DPO")
+    signed = history.sign(entry, decision="do_not_release", name="A. Officer", role="DPO", reason="Unfair.")
     assert main(["history", "show", "Loans", "1.0", "--brief", str(tmp_path / "brief.pdf")]) == 0
     assert (tmp_path / "brief.pdf").read_bytes() == brief_pdf(document, (signed,))
