@@ -26,7 +26,7 @@ def history(monkeypatch, dashboard):
     history = History.open(default_history())
     for version in ("1.0", "2.0"):
         entry = history.keep(report(version), model=VENDOR, version=version, who=WHO)
-        history.sign(entry, decision=BAN, **OFFICER)
+        history.sign(entry, decision=BAN, reason="Checks fail.", **OFFICER)
     released = history.keep(report("2.1", releasable=True), model=VENDOR, version="2.1", who=WHO)
     soon = (date.fromisoformat(today()) + timedelta(days=12)).isoformat()
     history.sign(released, decision="release", until=soon, condition="No scores.", **OFFICER)
