@@ -145,7 +145,10 @@ _CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
     CaveatKind.SELF_TEST_MISSING: ("Self-test", "Not run."),
     CaveatKind.CONSTANT_MODEL: ("Constant", "Everybody gets the same answer."),
     CaveatKind.CONTRADICTIONS: ("Labels", "{count} contradict their scores; labels count."),
-    CaveatKind.ANSWERS_ABSENT: ("No answer", "{count} people get none; who they are is attacked."),
+    CaveatKind.ANSWERS_ABSENT: (
+        "No answer",
+        "{count} of {total} people; who they are is attacked.",
+    ),
     CaveatKind.STAND_IN_LABELS: ("Scores", "{count} are missing; the label stands in."),
     CaveatKind.LABELS_ONLY: ("Scores", "None are given."),
     CaveatKind.SCORE_THRESHOLD: ("Threshold", "Labels are scores from a threshold on."),
@@ -175,7 +178,7 @@ _UNTRIED = {
     Untried.LABELS_ALONE: ("nothing narrower is left", "Labels alone are planned."),
     Untried.OTHER_CHECKS: (
         "no narrower release can pass",
-        "None was tried: these checks do not depend on what is released.",
+        "A narrower release does not change:",
     ),
     Untried.OTHER_POLICY: (
         "not tried yet",
@@ -188,6 +191,7 @@ _ON_VERDICT = (
     CaveatKind.CHOSEN_ON_THESE_RECORDS,
     CaveatKind.SELF_TEST_MISSING,
     CaveatKind.CONSTANT_MODEL,
+    CaveatKind.ANSWERS_ABSENT,
 )
 """Kinds that bear on the verdict itself, and always have a line."""
 

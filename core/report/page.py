@@ -289,8 +289,8 @@ def required_counts(rows: Sequence[CheckVerdict]) -> str:
         f"{title} {counts[title]}" for title in ("Measured", *_MEASURED.values()) if counts[title]
     ]
     text = f"Required: {len(required)} checks. {' · '.join(parts)}."
-    if others := sum(row.limit is not None for row in rows) - len(required):
-        text = f"{text} Not counted: {others}, on which the release does not hang."
+    if uncounted := sum(row.limit is not None for row in rows) - len(required):
+        text = f"{text} Not counted: {uncounted}, on which the release does not hang."
     return text
 
 

@@ -227,10 +227,7 @@ def _untried_text(verdict: Verdict, reason: Untried) -> str:
         for row in verdict.rows
         if row.blocks and row.check not in output_checks()
     ]
-    return (
-        "None was tried: these checks do not depend on what is released. "
-        f"{' · '.join(independent)}."
-    )
+    return f"A narrower release does not change: {' · '.join(independent)}."
 
 
 def _other_remedies(

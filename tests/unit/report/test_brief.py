@@ -171,8 +171,8 @@ def test_signed_brief_has_reason_condition_end_and_next_review():
 def test_required_counts_are_the_same_in_brief_and_annex():
     report = Reports(judged_audit()).document
     counts = required_counts(report.rows)
-    *numbers, others = [int(number) for number in re.findall(r"\d+", counts)]
-    assert numbers[0] + others == sum(row.limit is not None for row in report.rows)
+    *numbers, uncounted = [int(number) for number in re.findall(r"\d+", counts)]
+    assert numbers[0] + uncounted == sum(row.limit is not None for row in report.rows)
     assert numbers[0] == sum(numbers[1:]) == sum(row.is_decisive for row in report.rows)
     assert counts in to_html(report) and counts in text_of(judged_audit())
 
@@ -263,7 +263,7 @@ def test_brief_remedy_rows_have_an_interval_and_a_baseline():
 
 
 @pytest.mark.long
-def test_brief_pdf_copies_long_words_whole():
+def test_brief_pdf_text_without_breaks_inside_names():
     audit = judged_audit()
     name = "finished_training_in_a_company_school"
     document = Reports(replace(audit, data=replace(audit.data, attribute=name))).document
