@@ -338,7 +338,7 @@ def test_review_text_counts_from_today(day, text):
 def test_register_finding_counts_bans_and_due_reviews(history):
     assert register_finding((), TODAY).point == "No model is registered yet."
     for version in ("1.0", "2.0"):
-        history.sign(keep(history, version, version=version), decision=BAN, **OFFICER)
+        history.sign(keep(history, version, version=version), decision=BAN, reason="Checks fail.", **OFFICER)
     keep(history, "2.1", version="2.1")
     for name, review in (("Cards", "2030-01-13"), ("Churn", "2029-12-30"), ("Later", "2031-01-01")):
         history.register(name, purpose="p", owner="o", review=review, who=WHO)
