@@ -649,10 +649,7 @@ class _Brief:
                     ),
                 )
         if terms:
-            listed = ", ".join(dict.fromkeys(terms))
-            if self.dense >= _SHORT_NAMES:
-                listed = f"{len(terms)} kinds."
-            yield "In the annex", listed
+            yield "In the annex", f"{', '.join(dict.fromkeys(terms))}."
         yield "Pass", "Holds for these attacks on this table. No proof of safety."
 
     def _confirmed(self) -> Iterator[tuple[str, str]]:
