@@ -649,7 +649,10 @@ class _Brief:
                     ),
                 )
         if terms:
-            yield "In the annex", f"{', '.join(dict.fromkeys(terms))}."
+            listed = ", ".join(dict.fromkeys(terms))
+            if self.dense >= _NO_QUOTATIONS:
+                listed = f"{len(terms)} kinds"
+            yield "In the annex", f"{listed}."
         yield "Pass", "Holds for these attacks on this table. No proof of safety."
 
     def _confirmed(self) -> Iterator[tuple[str, str]]:

@@ -39,9 +39,6 @@ _ROOM = 760.0
 _BROKEN = 16
 """Letters after which a word may be broken."""
 
-_SPARE = 10
-"""Words by which the lines of a PDF may break more words than that."""
-
 _PAPER = {"edge": "#A3A8B0", "beyond": "#E9C8C3"}
 """Colours of the brief alone: what is drawn in grey, and what lies beyond a limit."""
 
@@ -112,7 +109,7 @@ def _content(report: Report, signatures: Signatures, review: str, annex: str) ->
     """Return the content that keeps to the most words, as full as can be."""
     for dense in range(len(DENSITIES)):
         content = brief_content(report, signatures, review=review, dense=dense, annex=annex)
-        if _printed_word_count(_visible(_html(content, report.fingerprint))) <= WORD_LIMIT - _SPARE:
+        if _printed_word_count(_visible(_html(content, report.fingerprint))) <= WORD_LIMIT:
             break
     return content
 

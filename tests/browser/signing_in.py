@@ -86,7 +86,7 @@ def addresses() -> list[str]:
         return SimpleNamespace(url_path=url_path)
 
     everybody, current = Access(Role.OFFICER), SimpleNamespace(url_path="glossary")
-    streamlit = SimpleNamespace(Page=page, navigation=lambda *_, **__: current)
+    streamlit = SimpleNamespace(Page=page, navigation=lambda *_, **__: current, session_state={})
     with patch.object(shell, "st", streamlit), patch.object(shell.signin, "enter", lambda: everybody):
         shell.navigation()
     return [*paths, "nowhere"]
