@@ -98,7 +98,7 @@ def audited_model_text(model: ModelSummary) -> str:
     """Return which model a verdict speaks of, and a remark where its accuracy is below the majority class."""
     text = f"Audited model: {model.title}"
     if model.kind == "train":
-        text = f"{text}, {KINDS['train']} for this audit. The verdict speaks of this model and no other"
+        text = f"{text}, {KINDS['train']}; the verdict is of no other"
     if model.beside_majority:
         text = (
             f"{text}. Its accuracy, {percent(model.accuracy_test)}, is {model.beside_majority} always giving the "
@@ -290,7 +290,7 @@ def required_counts(rows: Sequence[CheckVerdict]) -> str:
     ]
     text = f"Required: {len(required)} checks. {' · '.join(parts)}."
     if uncounted := sum(row.limit is not None for row in rows) - len(required):
-        text = f"{text} Not counted: {uncounted}, on which the release does not hang."
+        text = f"{text} For information {uncounted}."
     return text
 
 
