@@ -93,6 +93,8 @@ def signed_and_compared(view: View) -> None:
     view.idle()
     view.enter("sign_who", "Ada, DPO")
     view.idle()
+    view.enter("sign_reason", "Scores reveal the attribute.")
+    view.idle()
     view.press("sign_audit")
     expect(card).to_contain_text("Do not release by Ada, DPO")
     expect(card).to_contain_text("Kept on")
