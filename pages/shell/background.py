@@ -63,6 +63,9 @@ JOB_KINDS = {
 }
 """What is known of a job by its kind, which it gives as its `lane`."""
 
+_FIRST_SHARE = 0.02
+"""Share of a job's steps in which it starts: how long they take says nothing of the others."""
+
 _OWN_NICE = 5
 """How much further the process of a job on a user's own table gives way."""
 
@@ -155,7 +158,9 @@ class Job:
         return 0.0
 
     def remaining(self) -> float | None:
-        """Return the seconds left, judged by the steps so far; None while unknown."""
+        """Return the seconds left, judged by the steps so far; None while too few of them are done to tell."""
+        if self.share < _FIRST_SHARE:
+            return None
         return self._time_left.seconds(self.total - self.done)
 
     def cancel(self) -> None:

@@ -39,6 +39,20 @@ def test_the_time_left_follows_the_pace(store, monkeypatch):
     assert left == [None, 400.0, 151.5, 68.0, 38.0, None]
 
 
+def test_no_time_left_while_a_job_starts(store, monkeypatch):
+    clock, left = [0.0], []
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+
+    def work(job):
+        for done in (1, 2):
+            clock[0] += 30.0
+            job.report(done, 100)
+            left.append(job.remaining())
+
+    store.start("k", work, total=100).wait()
+    assert left == [None, 98 * 30.0]
+
+
 def test_a_release_at_the_end_of_the_computation(store, gate):
     put, ended = store.put, threading.Event()
 
