@@ -147,11 +147,15 @@ def dataset_of(
 
 
 def checked_dataset(
-    plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None
+    plan: AuditPlan,
+    table: Table,
+    *,
+    model_file: ModelFile | None = None,
+    guesses: Collection[str] = (),
 ) -> AuditDataset:
     """Return `dataset_of`; refused while a fact of the input check blocks an audit, as `require_answers` does."""
     answered, roles, _ = input_of(plan, table, model_file=model_file)
-    require_answers(answered, roles)
+    require_answers(answered, roles, guesses=guesses)
     return build_dataset(answered, roles)
 
 

@@ -122,6 +122,7 @@ def _experiment(arguments: argparse.Namespace, console: Console) -> None:
         studies=_listed(arguments.studies, "--studies"),
         measures=_listed(arguments.measures, "--measures"),
         model_file=planned.model_file,
+        guesses=planned.guesses,
     )
     uploaded = bool(plan.data.file)
     rows = in_grid_order(collected(measured, arguments, console, uploaded=uploaded), grid)

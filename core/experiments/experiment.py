@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -165,6 +165,7 @@ def run_experiment(
     studies: Sequence[str] = (),
     measures: Sequence[str] = (),
     model_file: ModelFile | None = None,
+    guesses: Collection[str] = (),
     n_jobs: int = 1,
     scheduler: str | None = None,
     store: PointStore | None = None,
@@ -172,9 +173,9 @@ def run_experiment(
 ) -> Generator[ExperimentRow, None, None]:
     """Yield the rows of each model as soon as it is measured, dataset by dataset, of each the stored ones first.
 
-    What is measured is that of `measured_names`; the other arguments are those of
-    `core.experiments.engine.measured_points`, whose errors this raises, too; progress counts models. InputError if a
-    name is unknown or the table cannot serve a plan.
+    What is measured is that of `measured_names`; `guesses` are the roles of columns that nobody has confirmed, as of
+    `core.auditing.run_audit`; the other arguments are those of `core.experiments.engine.measured_points`, whose errors
+    this raises, too; progress counts models. InputError if a name is unknown or the table cannot serve a plan.
     """
     names = measured_names(studies, measures)
     measure = partial(measured_model, names=names)
@@ -192,7 +193,7 @@ def run_experiment(
             if report is not None:
                 report(before + done, total)
 
-        dataset = checked_dataset(group[0], table, model_file=model_file)
+        dataset = checked_dataset(group[0], table, model_file=model_file, guesses=guesses)
         measurements = measured_points(
             group_models,
             dataset,

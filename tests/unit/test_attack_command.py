@@ -16,6 +16,7 @@ from core.cli.attack import StudyParser, attack_studies
 from core.studies.bias_queries import statistical_parity_gap
 from core.studies.subject import SETS_UNKNOWN
 from tests import desk_files, samples
+from tests.input_cases import CASES
 from tests.refusals import exit_code, refused
 
 ROLES = ("--label", "hired", "--attribute", "origin", "--favourable", "yes")
@@ -94,6 +95,13 @@ def test_a_table_that_does_not_serve_a_study_is_one_sentence(command, predicted,
     name, *settings = command.split()
     message = refused(capsys, "attack", name, "--file", str(predicted), *ROLES, *settings, "-q")
     assert message.startswith(f"fairleak attack {name}: {LACKING[command]}")
+
+
+@pytest.mark.parametrize("command", ["attack fairness", "experiment --studies fairness"])
+def test_people_in_several_sets_are_refused_until_somebody_says_who_is_who(command, tmp_path, capsys):
+    CASES["two_rows_a_person"].frame().to_csv(tmp_path / "people.csv", index=False)
+    message = refused(capsys, *command.split(), "--file", tmp_path / "people.csv", "--favourable", "yes", "-q")
+    assert "several rows, so that the test is not of strangers" in message
 
 
 @pytest.mark.parametrize("metric", ["statistical_parity", "predictive_equality"])
