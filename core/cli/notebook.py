@@ -260,6 +260,7 @@ def experiment(
     measures: Sequence[str] = (),
     label: str = "",
     favourable: str = "",
+    confirmed: Sequence[str] = (),
     n_jobs: int = 1,
     report: Callable[[int, int], None] | None = None,
 ) -> ExperimentResult:
@@ -284,6 +285,8 @@ def experiment(
         Checks and numbers of studies that are measured instead, such as "attack_gain".
     label, favourable : str
         As of `audit`, for a table of yours.
+    confirmed : sequence of str
+        As of `audit`.
     n_jobs : int
         Worker processes.
     report : callable, optional
@@ -291,6 +294,7 @@ def experiment(
     """
     names = tuple(attributes) or ("",)
     model_file = None
+    guesses: set[str] = set()
     if isinstance(data, str | os.PathLike) and Path(data).suffix == ".toml":
         path = Path(data)
         folder = path.parent
@@ -305,9 +309,12 @@ def experiment(
         plans = [_about(data, attribute) for attribute in names]
     else:
         answers = {"label": label, "predictions": "", "positive": "", "favourable": favourable}
-        sources = [_plan_and_table(data, attribute, answers, ()) for attribute in names]
+        sources = [
+            _plan_and_table(data, attribute, answers, tuple(confirmed)) for attribute in names
+        ]
         table = sources[0][1]
         plans = [plan for plan, _, _ in sources]
+        guesses.update(*(guessed_roles for _, _, guessed_roles in sources))
     values = dict(
         methods=methods, tolerances=tolerances, epsilons=epsilons, seeds=seeds, decimals=decimals
     )
@@ -325,6 +332,7 @@ def experiment(
         studies=studies,
         measures=measures,
         model_file=model_file,
+        guesses=guesses,
         n_jobs=n_jobs,
         report=report,
     )

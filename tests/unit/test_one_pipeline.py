@@ -27,6 +27,7 @@ from core.studies.study import Outcome
 from pages.shell.background import ResultStore
 from pages.shell.study_jobs import StudyRun
 from tests import samples
+from tests.input_cases import two_rows_a_person
 from tests.unit.test_architecture import HEAVY, loaded_by
 
 SLOW = {("train", name) for name in ("correction", "two_models")}
@@ -112,6 +113,13 @@ def test_report_page_command_notebook_and_experiment_give_one_number(kind, name,
         numbers += json.loads((folder / "rows.json").read_text())["tables"]["Checks"]
     for row in numbers:
         assert estimate_columns("value", audit[row["check"]].estimate).items() <= row.items()
+
+
+def test_an_experiment_on_people_in_several_sets_is_refused_until_it_is_confirmed():
+    frame = two_rows_a_person()
+    with pytest.raises(InputError, match="several rows"):
+        experiment(frame, favourable="yes", studies=("fairness",))
+    assert experiment(frame, favourable="yes", studies=("fairness",), confirmed=("person",)).rows
 
 
 def people():
