@@ -47,7 +47,8 @@ def guarded(data, settings):
 
 
 def accuracies(study, attacker):
-    return [point.accuracy.value for point in study.curves(BUDGETS)[attacker]]
+    points = [point for budget in BUDGETS for point in study.at(budget) if point.attacker == attacker]
+    return [point.accuracy.value for point in points]
 
 
 def test_what_attackers_reach_without_and_against_the_noise(study, guard):

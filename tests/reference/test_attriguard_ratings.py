@@ -46,7 +46,8 @@ def study():
 
 
 def curve(of, attacker):
-    return tuple(point.accuracy.value for point in of.curves(BUDGETS)[attacker])
+    points = [point for budget in BUDGETS for point in of.at(budget) if point.attacker == attacker]
+    return tuple(point.accuracy.value for point in points)
 
 
 def test_undefended_and_how_small_the_noise_is():
