@@ -310,7 +310,7 @@ class View:
 
     def segment(self, key: str, name: str) -> None:
         """Choose one of the segments of the control with this key."""
-        radio = self.keyed(key).get_by_role("radio", name=name, exact=True)
+        radio = self.keyed(key).get_by_role("radio", name=name, exact=True).first  # two while it is drawn anew
         radio.click()
         expect(radio).to_have_attribute("aria-checked", "true")
         self.idle()
