@@ -519,7 +519,10 @@ def _answer_repairs(table: CheckedTable, names: list[str]) -> list[Repair]:
         column = table.frame[name]
         if is_score(column) and not roles.score:
             repair = _role_repair(table, _answer_title(name, names, "score"), "score", name)
-            if table.has(roles.label):
+            # What was guessed without a score is guessed again with it; what somebody chose stays.
+            if table.has(roles.label) and roles.positive == suggested_positive(
+                table.frame, label=roles.label
+            ):
                 positive = suggested_positive(table.frame, label=roles.label, score=name)
                 repair = replace(repair, changes={**repair.changes, "positive": positive})
             repairs.append(repair)

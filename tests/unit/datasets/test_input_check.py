@@ -437,6 +437,10 @@ def test_a_score_in_doubt_is_of_the_value_it_is_higher_for_and_its_copies_follow
     fact = fact_of(people, "possible_answers", roles)
     audited, left_out = repaired(roles, fact), repaired(roles, fact, -1)
     assert (audited.score, audited.positive) == ("vendor_score", "safe")
+    people_of_lost = people.assign(vendor_score=1 - people["vendor_score"])
+    chosen = replace(roles, positive="safe")  # by hand: it stays, and the check says that the score contradicts it
+    reversed_roles = repaired(chosen, fact_of(people_of_lost, "possible_answers", chosen))
+    assert reversed_roles.positive == "safe" and "reversed_score" in blocking(people_of_lost, reversed_roles)
     assert blocking(people, audited) == blocking(people, left_out) == {"copy"}
     without = repaired(left_out, fact_of(people, "copy", left_out))
     assert without.excluded == ("vendor_score", "rating")
