@@ -30,7 +30,7 @@ from .result import (
     provenance,
     verdict_caveats,
 )
-from .run import audit_steps, cached_self_test, run_audit, self_test_in_subprocess
+from .run import cached_self_test, run_audit, self_test_in_subprocess
 from .suggestion import (
     catalogue_plan,
     fitting_policy,
@@ -52,7 +52,6 @@ __all__ = [
     "RegisterPlan",
     "ReleaseAudit",
     "SelfTest",
-    "audit_steps",
     "cached_self_test",
     "catalogue_plan",
     "check_plan",

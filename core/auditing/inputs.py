@@ -41,6 +41,7 @@ class Audited(Subject):
     """
 
     plan: AuditPlan = field(kw_only=True)
+    progress: Progress = field(default_factory=lambda: Progress(1), kw_only=True)
     model_notes: tuple[str, ...] = field(default=(), kw_only=True)
     facts: tuple[Fact, ...] = field(default=(), kw_only=True)
 

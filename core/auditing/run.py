@@ -33,9 +33,6 @@ from ..base.validation import child_seed, decimals_of
 from ..datasets import AuditDataset, Table, build_dataset
 from ..datasets.splits import split
 from ..stats.estimates import Estimate, Tables, plain_row, proportion
-from ..studies.attriguard.defense import TableDefense
-from ..studies.bias_queries import DECODERS
-from ..studies.correction import ATTACKERS
 from ..studies.people import PEOPLE
 from ..studies.registry import STUDIES
 from ..studies.study import (
@@ -51,7 +48,7 @@ from ..studies.study import (
 )
 from ..studies.subject import OutputsPlan, Progress, splits_with_unanswered, train_model
 from .inputs import Audited, access_of, input_of, require_answers
-from .plan import AuditPlan, other_studies, own_tables
+from .plan import AuditPlan
 from .policy import (
     CHECKS,
     Alternative,
@@ -127,16 +124,21 @@ def _broken(error: Exception) -> tuple[Outcome, str]:
     return Outcome.FAILED, f"The attack stopped with an error ({type(error).__name__})."
 
 
-def audit_steps(plan: AuditPlan) -> int:
-    """Return how many steps an audit reports."""
-    steps = len(ATTACKERS) + 1 + len({*other_studies(), *dict(plan.studies)})
-    if plan.bias_queries.questions:
-        steps += len(DECODERS)
-    if plan.model.kind == "train":
-        steps += plan.membership.shadows
-    if plan.attriguard.budget:
-        steps += TableDefense.steps(plan.attriguard)
-    return 1 + steps + 1 + 1  # model first; tables, and what could be released instead, last
+_TRIED_STEPS = 4
+"""Steps that measuring another release takes: about as long as so many attackers of the attribute."""
+
+
+def _steps(audited: Audited) -> int:
+    """Return the number of steps, of about the same length: the model's, each study's, and those of other releases."""
+    plan = audited.plan
+    steps = 1 + _TRIED_STEPS * len(narrower_releases(audited))
+    if plan.people is not None:
+        steps += plan.people.steps
+    for study in audited_studies(plan):
+        settings = plan.settings_of(study.name, study.settings)
+        if not study.unavailable(audited, settings):
+            steps += study.steps(audited, settings)
+    return steps
 
 
 def run_audit(
@@ -168,7 +170,6 @@ def run_audit(
     measurements = tuple(measured(check, audited) for check in CHECKS)
     audit_tables = tables(audited)
     people, people_tables = people_at_risk(audited)
-    audited.progress.reach(audited.progress.total - 1)
     alternatives = measured_alternatives(audited, policy, measurements)
     audited.progress.reach(audited.progress.total)
     if callable(self_tests):
@@ -223,6 +224,7 @@ def measured_alternatives(
     releases = narrower_releases(audited)
     tried: list[Alternative] = []
     for outputs in releases:
+        audited.progress.reach(audited.progress.done + _TRIED_STEPS * bool(tried))
         changed = audited.releasing(outputs)
         alternative = Alternative(outputs=outputs, measurements=(), tries=len(releases))
         for checks in (open_checks, sorted(dependent.difference(open_checks))):
@@ -283,25 +285,26 @@ def audited_on(
 ) -> Audited:
     """Return what a plan audits on a dataset that is built already, trained or taken as given, before any attack."""
     config = replace(plan.config, roles=dataset.roles)
-    steps = audit_steps(plan)
     try:
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
-        progress = Progress(steps, report)  # of input that cannot be used nothing but that is said
+        progress = Progress(1, report)  # of input that cannot be used nothing but that is said
         model = train_model(config, dataset, splits)
     except InputError as error:
         raise with_remedy(error, dataset, config) from None
-    progress.tick()
     unanswered = splits_with_unanswered(config, dataset)
-    return Audited(
+    audited = Audited(
         config,
         dataset,
         splits,
         model,
-        progress,
         plan=plan,
+        progress=progress,
         access=access,
         with_unanswered=unanswered,
     )
+    progress.total = _steps(audited)
+    progress.tick()
+    return audited
 
 
 def measured(name: str, audited: Audited) -> Measurement:
@@ -338,16 +341,8 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
     def make() -> tuple[Any, Any]:
         if reason := study.unavailable(audited, settings):
             raise InputError(reason)
-        progress = audited.progress
-        is_additional = study.name in own_tables()
-
-        def report(done: int, total: int) -> None:
-            progress.reach(progress.done + int(not is_additional))
-
-        *_, result = study.run(audited, settings, report)
-        progress.reach(
-            progress.done + int(is_additional)
-        )  # whose steps `audit_steps` counts as one
+        with audited.progress.part(study.steps(audited, settings)) as report:
+            *_, result = study.run(audited, settings, report)
         return result, settings
 
     return audited.once(result_name(study.name, settings), make)
@@ -359,12 +354,10 @@ def people_at_risk(audited: Audited) -> tuple[StudyFindings | None, dict[str, Ro
     if settings is None:
         return None, {}
 
-    def report(done: int, total: int) -> None:
-        audited.progress.reach(audited.progress.done)  # which may stop it
-
     people_tables: dict[str, Rows] = {}
     try:
-        *_, result = PEOPLE.run(audited, settings, report)
+        with audited.progress.part(settings.steps) as report:
+            *_, result = PEOPLE.run(audited, settings, report)
     except Exception as error:
         reason = f"People at risk were not looked for: {_broken(error)[1]}"
         findings: tuple[Finding, ...] = (Finding(point=reason),)

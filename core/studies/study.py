@@ -25,7 +25,7 @@ from ..datasets.splits import Splits
 from ..models import GIVEN_PREDICTIONS
 from ..stats.estimates import Estimate
 from ..stats.estimates import Row as Row
-from .subject import AuditConfig, Progress, Subject, train_model
+from .subject import AuditConfig, Subject, train_model
 
 if TYPE_CHECKING:
     from ..charts.drawing import Drawing
@@ -304,7 +304,7 @@ def subject_of(
         train=train, attack=attack, validation=validation, test=test
     )  # they come in no order
     model = train_model(config, dataset, splits)
-    return Subject(config, dataset, splits, model, Progress(1), trainable=False)
+    return Subject(config, dataset, splits, model, trainable=False)
 
 
 _Answers = tuple[Codes, Floats | None]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Self, TypeVar, cast
 
@@ -13,7 +14,7 @@ from ..adversaries import ImputationAttacker, known_records_with_folds, train_im
 from ..adversaries.adversary import forest_parameters
 from ..adversaries.imputation import Imputed
 from ..base.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
-from ..base.errors import Cancelled, InputError
+from ..base.errors import Cancelled, InputError, ReportProgress
 from ..base.object_files import MEMO
 from ..base.serialize import UNSAID, Result, fingerprint
 from ..base.settings import Param, Settings, validate
@@ -443,10 +444,7 @@ def prior_of(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) ->
 class Progress:
     """Counts steps and reports them as (done, total); `report` may raise `core.base.errors.Cancelled` to stop."""
 
-    _report: Callable[[int, int], None] | None = None
-    """Nobody listens to a progress that was stored with its subject."""
-
-    def __init__(self, total: int, report: Callable[[int, int], None] | None = None) -> None:
+    def __init__(self, total: int, report: ReportProgress | None = None) -> None:
         self.total = total
         self.done = 0
         self._report = report
@@ -460,6 +458,24 @@ class Progress:
         """Count up to this step; steps are never taken back."""
         self.done = max(self.done, min(done, self.total))
         self._tell()
+
+    @contextmanager
+    def part(self, steps: int) -> Iterator[ReportProgress]:
+        """Yield what reports the progress of a part, whose steps the total counts; all are done when it ends.
+
+        A part that finds out that it has other than these steps reports the total that it has.
+        """
+        begun = self.done
+        later = max(self.total - begun - steps, 0)
+
+        def report(done: int, total: int) -> None:
+            self.total = begun + total + later
+            self.reach(begun + done)
+
+        try:
+            yield report
+        finally:
+            self.reach(self.total - later)
 
     def _tell(self) -> None:
         if self._report is not None:
@@ -480,7 +496,6 @@ class Subject:
     dataset: AuditDataset
     splits: Splits
     model: ModelFindings
-    progress: Progress
     outputs: OutputsPlan = field(default_factory=lambda: OutputsPlan(), kw_only=True)
     trainable: bool = field(default=True, kw_only=True)
     access: QueryAccess | None = field(default=None, kw_only=True)
@@ -521,7 +536,6 @@ class Subject:
             splits=splits,
             with_unanswered=with_unanswered,
             model=measured,
-            progress=Progress(1),
         )
 
     def once(self, name: str, make: Callable[[], T]) -> T:
@@ -559,7 +573,7 @@ class Subject:
 
     def releasing(self, outputs: OutputsPlan) -> Subject:
         """Return the same model with another release; what is made of the model, both keep."""
-        changed = replace(self, outputs=outputs, progress=Progress(1))
+        changed = replace(self, outputs=outputs)
         changed._model_cache = self._model_cache
         return changed
 
@@ -630,7 +644,6 @@ def subject_of(config: AuditConfig, dataset: AuditDataset) -> Subject:
         dataset,
         splits,
         model,
-        Progress(1),
         trainable=config.method != GIVEN_PREDICTIONS,
         with_unanswered=splits_with_unanswered(config, dataset),
     )

@@ -15,7 +15,6 @@ import streamlit as st
 from core.auditing import (
     RegisterPlan,
     SelfTest,
-    audit_steps,
     failed_tests,
     provenance,
     verdict_caveats,
@@ -48,12 +47,9 @@ class Attacks(Background):
             "release audit", subject.table.fingerprint, attacks, model, subject.tried_for
         )
         store = cached.store_of(subject.table.name)
-        total = audit_steps(subject.plan)
         name = "release_trial" if trial else "release"
         widget = f"{name}_{key[:8]}" if trial else name
-        super().__init__(
-            name, store, key, self._attack, lane="decision", total=total, widget=widget
-        )
+        super().__init__(name, store, key, self._attack, lane="decision", widget=widget)
 
     def _attack(self, job: Job) -> Reports:
         """Return the audit's reports, judged by the policy of the moment."""
@@ -63,7 +59,9 @@ class Attacks(Background):
         """Show progress, a problem, or an offer to start again."""
         options = {"again": "Try again", "icon": ":material/refresh:"}
         self.show(
-            lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **options
+            lambda job: f"{100 * job.share:.0f}% of the attacks, {pace(job)}",
+            "Start again",
+            **options,
         )
 
 

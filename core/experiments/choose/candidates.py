@@ -33,7 +33,7 @@ from ...stats.estimates import Estimate, accuracy_gain, epsilon_text, tolerance_
 from ...studies.attribute import AttributeSettings
 from ...studies.registry import STUDIES
 from ...studies.study import Outcome
-from ...studies.subject import MOST_DEPTH, AuditConfig, Progress, train_model
+from ...studies.subject import MOST_DEPTH, AuditConfig, train_model
 from ..engine import measured_points
 from ..experiment import grid_of
 
@@ -249,7 +249,6 @@ def measured_candidate(
         dataset,
         splits,
         model,
-        Progress(1),
         plan=quick_plan(replace(plan, config=config)),
     )
     choosing_half = in_choosing_half(dataset)

@@ -60,7 +60,7 @@ from ..study import (
     subject_of,
     turned_for_minority,
 )
-from ..subject import OutputsPlan, Subject, attacker_columns, imputation_of, imputed
+from ..subject import OutputsPlan, Progress, Subject, attacker_columns, imputation_of, imputed
 
 ATTACKER_POSITIONS = {"outside": "from outside", "inside": "knowing half of the training records"}
 """Where an attacker stands, and how a sentence says it."""
@@ -128,17 +128,22 @@ def closing_precision(
     release_gains = [released_gain(subject, measure)[1] for measure in measures]
     if not _significant(release_gains) or _within(release_gains, closed):
         return []
-    released_decimals = decimals_of(subject.released_scores)
     tried = []
-    coarser = [OutputsPlan(decimals=d) for d in (4, 3, 2, 1) if d < released_decimals] + [
-        OutputsPlan(released="labels")
-    ]
-    for plan in coarser:
+    for plan in coarser_releases(subject):
         gains = [released_gain(subject, measure, plan)[1] for measure in measures]
         tried.append((plan.text, gains[0], gains[1]))
         if _within(gains, closed):
             break
     return tried
+
+
+def coarser_releases(subject: Subject) -> list[OutputsPlan]:
+    """Return releases that tell less of the scores, finest first; none where labels alone are released."""
+    if subject.released_scores is None:
+        return []
+    released_decimals = decimals_of(subject.released_scores)
+    coarser = [OutputsPlan(decimals=d) for d in (4, 3, 2, 1) if d < released_decimals]
+    return [*coarser, OutputsPlan(released="labels")]
 
 
 def _significant(gains: Sequence[Estimate]) -> bool:
@@ -457,16 +462,25 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         ),
     )
 
+    def steps(self, subject: Subject, settings: AttributeSettings) -> int:
+        """Return how many attackers are trained at most: fewer where nothing leaks, or a release closes the leak."""
+        attackers = 3  # from outside, and of each half of the training records
+        return attackers * (2 + len(CONTROLS) + len(coarser_releases(subject)))
+
     def run(
         self, subject: Subject, settings: AttributeSettings, report: ReportProgress | None = None
     ) -> Iterator[AttributeInference]:
-        """Yield what the attackers of `ATTACKER_POSITIONS` gain; one step."""
+        """Yield what the attackers of `ATTACKER_POSITIONS` gain."""
+        progress = Progress(self.steps(subject, settings), report)
+        attackers = sum(map(len, _attackers(subject).values()))
+        progress.reach(attackers)
         gains = {}
         for measure in MEASURES:
             position, estimate, posteriors = released_gain(subject, measure)
             gains[measure] = (position, estimate)
-        if report is not None:
-            report(1, 1)
+        if not _significant([gain for _, gain in gains.values()]):
+            progress.total = 2 * attackers  # no control, no coarser release
+        progress.reach(2 * attackers)
         controls = []
         for control in CONTROLS:
             control_gains = {
@@ -475,14 +489,18 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 if gain.low > 0
             }
             controls.append(control_gains)
+            progress.reach(progress.done + attackers)
         permuted, fitted = controls
+        closing = tuple(closing_precision(subject, closed=settings.closed))
+        progress.total = progress.done + attackers * len(closing)
+        progress.reach(progress.total)
         yield AttributeInference(
             attribute=subject.attribute,
             trained_on=subject.trained_on,
             released=f"the {subject.released_text}",
             posteriors=posteriors,
             gains=gains,
-            closing=tuple(closing_precision(subject, closed=settings.closed)),
+            closing=closing,
             over_people=subject.over_people,
             permuted=permuted,
             fitted=fitted,

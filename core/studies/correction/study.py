@@ -417,12 +417,9 @@ def run(
         dataset,
         splits,
         train_model(config, dataset, splits),
-        progress,
         trainable=config.method != GIVEN_PREDICTIONS,
     )
     progress.tick()
-    result = CorrectionResult.of(
+    return CorrectionResult.of(
         subject, as_published=True, report=lambda done, total: progress.tick()
     )
-    subject.progress = Progress(1)  # the result is kept, and must not keep what watched it
-    return result

@@ -18,7 +18,7 @@ from ...datasets.splits import Splits, split
 from ...models.fair import fit_private_tree
 from ...models.id3 import ACCOUNTINGS, BudgetLedger
 from ...stats.estimates import Estimate, accuracy, proportion
-from ..subject import AuditConfig, Progress, Subject, subject_of, train_model
+from ..subject import AuditConfig, Subject, subject_of, train_model
 from .disparity import COMPLEMENT
 from .fairpick import (
     Clusters,
@@ -140,7 +140,7 @@ def _at_random(splits: Splits, n_deleted: int, *, seed: int) -> Splits:
 
 def _trained_on(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> Subject:
     """Return the subject that is trained on the training records of these sets."""
-    return Subject(config, dataset, splits, train_model(config, dataset, splits), Progress(1))
+    return Subject(config, dataset, splits, train_model(config, dataset, splits))
 
 
 def _repeats(config: AuditConfig, repeats: int) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,6 @@ from core.auditing import (
     BiasQueriesSettings,
     MembershipSettings,
     OutputsPlan,
-    audit_steps,
     catalogue_plan,
     load_model,
     load_table,
@@ -52,8 +51,8 @@ def test_two_runs_differ_in_their_times_alone(audit):
     again = run_audit(SMALL, samples.table(600), default_policy(), report=lambda *step: steps.append(step))
     first, second = (json.dumps({**run.to_dict(), "times": None}) for run in (audit, again))
     assert first == second
-    total = audit_steps(SMALL)
-    assert steps[0] == (0, total) and steps[-1] == (total, total)
+    done, total = steps[-1]
+    assert done == total > 1
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
 
 
