@@ -55,10 +55,10 @@ from .policy import (
     Limit,
     Policy,
     Status,
-    Verdict,
     judge,
     judged_alternatives,
     output_checks,
+    unchanged_rows,
 )
 from .result import (
     SELF_TEST_SEED,
@@ -211,15 +211,14 @@ def measured_alternatives(
 ) -> tuple[Alternative, ...]:
     """Measure narrower releases where what is released keeps the model from passing, until one passes.
 
-    Of each the checks that do not pass are measured first: while they do not pass, no other is. Nothing is tried where
-    a required check that does not depend on the release does not pass either.
+    One passes when nothing is left open but what no release changes, such as fairness. Of each the checks that do not
+    pass are measured first: while they do not pass, no other is.
     """
     verdict = judge(policy, measurements, attribute=audited.attribute)
     dependent = output_checks()
-    open_checks = [
-        row.check for row in verdict.rows if row.is_decisive and row.verdict != Status.PASS
-    ]
-    if not open_checks or not dependent.issuperset(open_checks):
+    unchanged = {row.check for row in unchanged_rows(verdict.rows)}
+    open_checks = [row.check for row in verdict.rows if row.blocks and row.check in dependent]
+    if not open_checks:
         return ()
     releases = narrower_releases(audited)
     tried: list[Alternative] = []
@@ -233,17 +232,13 @@ def measured_alternatives(
             ((_, narrower),) = judged_alternatives(
                 policy, measurements, [alternative], attribute=audited.attribute
             )
-            if not _satisfied(narrower, open_checks):
+            blocking = {row.check for row in narrower.rows if row.blocks}
+            if not blocking.isdisjoint(open_checks):
                 break
         tried.append(alternative)
-        if narrower.overall == Status.PASS:
+        if blocking <= unchanged:
             break
     return tuple(tried)
-
-
-def _satisfied(verdict: Verdict, checks: Collection[str]) -> bool:
-    """Return whether none of these checks keeps a model from its release."""
-    return not any(row.blocks for row in verdict.rows if row.check in checks)
 
 
 def narrower_releases(audited: Audited) -> tuple[OutputsPlan, ...]:

@@ -26,6 +26,7 @@ from ..auditing.policy import (
     next_step,
     output_checks,
     passing_alternative,
+    unchanged_rows,
     untried_reason,
 )
 from ..auditing.policy import bullet as places_of
@@ -177,7 +178,7 @@ _CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
 _UNTRIED = {
     Untried.LABELS_ALONE: ("nothing narrower is left", "Labels alone are planned."),
     Untried.OTHER_CHECKS: (
-        "no narrower release can pass",
+        "releasing less does not help",
         "A narrower release does not change:",
     ),
     Untried.OTHER_POLICY: (
@@ -457,15 +458,10 @@ class _Brief:
             reason = untried_reason(self.report.verdict.checks, self.report.plan.outputs)
             title, text = _UNTRIED[reason]
             if reason == Untried.OTHER_CHECKS:
-                blocking = [row for row in self.report.rows if row.blocks]
-                independent = [row for row in blocking if row.check not in output_checks()]
-                worst = independent[0]
-                names = ", ".join(map(self.short, independent[:_MOST_NAMES]))
-                more = len(independent) - _MOST_NAMES
-                if more > 0:
-                    names = f"{names} and {more} more"
-                text = f"{text} {names}."
-                if len(independent) == 1:
+                unchanged = unchanged_rows(self.report.rows)
+                worst = unchanged[0]
+                text = f"{text} {self._names(unchanged)}."
+                if len(unchanged) == 1:
                     text = f"{text} {next_step(worst)}"
                     worst = None
             if worst is not None:
@@ -478,9 +474,13 @@ class _Brief:
                 "cost": "",
                 "tried": None,
             }
-        card: Content = {"tried": self._tried(worst)}
+        dependent = [row for row in self.required if row.check in output_checks()]
+        changed = next((row for row in dependent if row.verdict != Status.PASS), None)
+        card: Content = {"tried": self._tried(changed)}
         if self.remedy is None:
             text = "Reduce the leak, or accept the risk in writing."
+            if unchanged := unchanged_rows(self.report.rows):
+                text = f"A narrower release does not change: {self._names(unchanged)}. {text}"
             return card | {
                 "state": "fail",
                 "title": "No remedy is shown to pass",
@@ -500,6 +500,14 @@ class _Brief:
             "text": f"Labels, and so accuracy ({percent(accuracy)}), stay.",
             "cost": cost,
         }
+
+    def _names(self, rows: Sequence[CheckVerdict]) -> str:
+        """Return the names of the first checks, and how many more there are."""
+        names = ", ".join(map(self.short, rows[:_MOST_NAMES]))
+        more = len(rows) - _MOST_NAMES
+        if more > 0:
+            return f"{names} and {more} more"
+        return names
 
     def _tried(self, worst: CheckVerdict | None) -> Content:
         rows = []

@@ -23,9 +23,9 @@ from core.auditing.policy import (
     Untried,
     Verdict,
     chance_text,
-    output_checks,
     passing_alternative,
     tries_text,
+    unchanged_rows,
     untried_reason,
 )
 from core.base.serialize import fingerprint
@@ -59,7 +59,7 @@ _COST = {
 
 _UNTRIED = {
     Untried.LABELS_ALONE: "Nothing narrower is left to release",
-    Untried.OTHER_CHECKS: "No narrower release can pass",
+    Untried.OTHER_CHECKS: "Releasing less does not help",
     Untried.OTHER_POLICY: "Releasing less is yet to be tried",
 }
 """Why nothing narrower was tried, beside the heading."""
@@ -92,13 +92,17 @@ def advisory(rows: Sequence[CheckVerdict]) -> tuple[CheckVerdict, ...]:
 
 
 def remedy_texts(candidates: JudgedAlternatives) -> dict[str, str]:
-    """Check -> what its number would be of the first release that passes."""
-    passing = passing_alternative(candidates)
-    if passing is None:
+    """Check that depends on the release -> its number of the narrower one that passes, else of the narrowest tried."""
+    if not candidates:
         return {}
-    alternative, verdict = passing
+    alternative, verdict = passing_alternative(candidates) or candidates[-1]
     title = f"{alternative.title[:1].upper()}{alternative.title[1:]}"
-    return {row.check: f"{title}: {row.value}, pass" for row in verdict.rows if row.measured}
+    measured_again = {measurement.check for measurement in alternative.measurements}
+    return {
+        row.check: f"{title}: {row.value}, {VERDICT_TITLES[row.verdict].lower()}"
+        for row in verdict.rows
+        if row.measured and row.check in measured_again
+    }
 
 
 # Remedies -------------------------------------------------------------------------------------------------------------
@@ -167,9 +171,10 @@ def draw_decision(
             _passing(verdict, *passing)
         elif candidates:
             shell.whisper(
-                "What you can do", "Releasing less was tried; none of it is shown to pass"
+                "What you can do", "Releasing less was measured; none of it is shown to pass"
             )
-            st.markdown(shell.escape(tries_text(candidates)))
+            _draw_changes(verdict, *candidates[-1])
+            st.caption(shell.escape(f"{tries_text(candidates)} {_unchanged_text(verdict)}".strip()))
         else:
             shell.whisper("What you can do", _UNTRIED[reason])
             st.markdown(shell.escape(_untried_text(verdict, reason)))
@@ -198,22 +203,29 @@ def draw_decision(
 
 def _passing(verdict: Verdict, alternative: Alternative, narrower: Verdict) -> None:
     """Draw the first narrower release that passes: its numbers beside chance, and what it costs."""
-    after = {row.check: row for row in narrower.rows}
-    changes = [
-        f"{shell.escape(row.title)}: **{shell.escape(row.value)} → {shell.escape(after[row.check].value)}**, "
-        f"chance {shell.escape(chance_text(row.check))}, limit {shell.escape(row.limit_label)}"
-        for row in verdict.rows
-        if row.blocks and row.measured
-    ]
     shell.whisper(
         shell.escape(f"Release {alternative.title}: all checks pass"),
         "What you can do, already measured",
     )
+    _draw_changes(verdict, alternative, narrower)
+    st.caption(_COST[alternative.outputs.released])
+
+
+def _draw_changes(verdict: Verdict, alternative: Alternative, narrower: Verdict) -> None:
+    """Draw the numbers that a narrower release changes: before, after with its verdict, chance and limit."""
+    after = {row.check: row for row in narrower.rows}
+    measured_again = {measurement.check for measurement in alternative.measurements}
+    changes = [
+        f"{shell.escape(row.title)}: **{shell.escape(row.value)} → {shell.escape(after[row.check].value)}** with "
+        f"{shell.escape(alternative.title)} ({VERDICT_TITLES[after[row.check].verdict].lower()}), "
+        f"chance {shell.escape(chance_text(row.check))}, limit {shell.escape(row.limit_label)}"
+        for row in verdict.rows
+        if row.blocks and row.measured and row.check in measured_again
+    ]
     more = len(changes) - _MOST_CHANGES
     if more > 0:
         changes = [*changes[:_MOST_CHANGES], f"And {more} more, each in its row below."]
     st.markdown("  \n".join(changes))
-    st.caption(_COST[alternative.outputs.released])
 
 
 def _untried_text(verdict: Verdict, reason: Untried) -> str:
@@ -221,13 +233,20 @@ def _untried_text(verdict: Verdict, reason: Untried) -> str:
     if reason == Untried.LABELS_ALONE:
         return "Labels alone are released; nothing narrower is left to try."
     if reason == Untried.OTHER_POLICY:
-        return "The audit passed by the policy that it was run by. By this one, releasing less is yet to be tried."
-    independent = [
-        f"{row.title} ({VERDICT_TITLES[row.verdict]})"
-        for row in verdict.rows
-        if row.blocks and row.check not in output_checks()
+        return (
+            "The audit was run by another policy. By this one, releasing less is yet to be tried."
+        )
+    return _unchanged_text(verdict)
+
+
+def _unchanged_text(verdict: Verdict) -> str:
+    """Return what no release changes, in a sentence; empty where that keeps nothing back."""
+    unchanged = [
+        f"{row.title} ({VERDICT_TITLES[row.verdict]})" for row in unchanged_rows(verdict.rows)
     ]
-    return f"A narrower release does not change: {' · '.join(independent)}."
+    if not unchanged:
+        return ""
+    return f"A narrower release does not change: {' · '.join(unchanged)}."
 
 
 def _other_remedies(

@@ -9,6 +9,7 @@ from .decisions import (
     output_checks,
     passing_alternative,
     tries_text,
+    unchanged_rows,
     untried_reason,
 )
 from .limits import (
@@ -77,6 +78,7 @@ __all__ = [
     "read_policy",
     "source_text",
     "tries_text",
+    "unchanged_rows",
     "untried_reason",
     "verdict_counts",
 ]

@@ -454,10 +454,10 @@ class Untried(StrEnum):
     """Nothing narrower is left."""
 
     OTHER_CHECKS = "other_checks"
-    """A required check that does not depend on what is released does not pass either."""
+    """What keeps the model from its release does not depend on what is released."""
 
     OTHER_POLICY = "other_policy"
-    """The audit passed by the policy it was run by."""
+    """The audit was run by another policy."""
 
 
 def output_checks() -> frozenset[str]:
@@ -470,10 +470,14 @@ def untried_reason(rows: Sequence[CheckVerdict], outputs: OutputsPlan) -> Untrie
     """Return why nothing narrower than these outputs was tried although they do not pass."""
     if outputs.released == "labels":
         return Untried.LABELS_ALONE
-    open_checks = [row.check for row in rows if row.blocks]
-    if output_checks().issuperset(open_checks):
+    if any(row.blocks and row.check in output_checks() for row in rows):
         return Untried.OTHER_POLICY
     return Untried.OTHER_CHECKS
+
+
+def unchanged_rows(rows: Sequence[CheckVerdict]) -> tuple[CheckVerdict, ...]:
+    """Return what keeps the model from its release, and stays as it is whatever is released."""
+    return tuple(row for row in rows if row.blocks and row.check not in output_checks())
 
 
 def passing_alternative(candidates: JudgedAlternatives) -> tuple[Alternative, Verdict] | None:

@@ -22,7 +22,7 @@ from core.auditing import (
 )
 from core.auditing import run as run_module
 from core.auditing.inputs import FAVOURABLE, answer_line, plan_comments, require_answers
-from core.auditing.policy import Alternative, Limit, Policy
+from core.auditing.policy import Alternative, Limit, Policy, judge, unchanged_rows
 from core.auditing.result import data_caveats
 from core.auditing.run import audited_of, measured_alternatives
 from core.base.caveats import CaveatKind
@@ -33,7 +33,7 @@ from core.datasets.input_check import check_input
 from core.models import GIVEN_PREDICTIONS
 from core.report import from_json, report_document, to_json
 from core.stats.estimates import accuracy
-from core.studies.subject import AuditConfig, OutputsPlan
+from core.studies.subject import AuditConfig, OutputsPlan, Progress
 from tests import samples
 from tests.input_cases import CASES, csv_of
 from tests.policy_samples import done, policy
@@ -94,8 +94,10 @@ def test_alternatives_end_with_the_first_that_passes(leak, alternatives, remedy)
     assert from_json(to_json(document)) == document
 
 
-@pytest.mark.parametrize(("membership_auc", "unfairness", "tried"), [(0.5, 0.0, 0), (0.9, 0.0, 1), (0.9, 0.9, 0)])
-def test_narrower_releases_are_sought_where_released_outputs_alone_do_not_pass(
+@pytest.mark.parametrize(
+    ("membership_auc", "unfairness", "tried"), [(0.5, 0.0, 0), (0.5, 0.9, 0), (0.9, 0.0, 1), (0.9, 0.9, 1)]
+)
+def test_narrower_releases_are_sought_where_released_outputs_do_not_pass(
     membership_auc, unfairness, tried, monkeypatch
 ):
     sought = []
@@ -104,6 +106,27 @@ def test_narrower_releases_are_sought_where_released_outputs_alone_do_not_pass(
     audited = SimpleNamespace(attribute="sex")
     assert measured_alternatives(audited, policy(membership_auc=0.6, unfairness=0.1), measurements) == ()
     assert len(sought) == tried
+
+
+@pytest.mark.parametrize("unfairness", [0.0, 0.9])
+def test_releases_are_measured_until_nothing_is_open_but_what_none_changes(unfairness, monkeypatch):
+    measured_auc = {1: 0.9, None: 0.5}
+    releases = (OutputsPlan(decimals=1), OutputsPlan(released="labels"), OutputsPlan(decimals=1))
+    monkeypatch.setattr(run_module, "narrower_releases", lambda audited: releases)
+    monkeypatch.setattr(
+        run_module, "measured", lambda check, audited: done(check, measured_auc[audited.outputs.decimals], 0.01)
+    )
+    monkeypatch.setattr(run_module, "output_checks", lambda: frozenset({"membership_auc"}))
+    audited = SimpleNamespace(
+        attribute="sex", progress=Progress(1), releasing=lambda outputs: SimpleNamespace(outputs=outputs)
+    )
+    measurements = (done("membership_auc", 0.9, 0.01), done("unfairness", unfairness, 0.01))
+    limits = policy(membership_auc=0.6, unfairness=0.1)
+    alternatives = measured_alternatives(audited, limits, measurements)
+    assert [alternative.outputs for alternative in alternatives] == [*releases[:2]]
+    verdict = judge(limits, measurements, attribute="sex", alternatives=alternatives)
+    assert ("would pass" in verdict.headline) == (not unfairness)
+    assert [row.check for row in unchanged_rows(verdict.rows)] == ["unfairness"] * bool(unfairness)
 
 
 def test_a_report_whose_tries_were_altered_is_refused_in_one_sentence():
