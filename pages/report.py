@@ -21,7 +21,14 @@ from core.report.comparison import since
 from core.stats.estimates import count, epsilon_text, percent, tolerance_text
 from core.stats.fairness import METRIC_TITLES
 from core.studies.subject import AuditConfig
-from pages._report import report_audit, report_decision, report_history, report_plan, report_policy
+from pages._report import (
+    report_audit,
+    report_decision,
+    report_history,
+    report_plan,
+    report_policy,
+    sign_off,
+)
 from pages._report.report_audit import Attacks, SelfTests
 from pages._report.report_plan import plan_of, release_instead, released, try_narrower
 from pages._report.report_statement import stated_plan, statement_form
@@ -67,7 +74,7 @@ _UNDER_WAY = ("No verdict yet: the attacks are under way.", "Judged as soon as t
 _STYLE = (
     "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
     ".st-key-way_out {background: var(--fl-way-out); border-radius: 6px; padding: .8rem 1rem}"
-    "[data-testid=stPopoverBody]:has(.fl-board, .st-key-sign_off, .st-key-files)"
+    "[data-testid=stPopoverBody]:has(.fl-board, .st-key-files)"
     " {width: min(66rem, 94vw) !important; max-width: 94vw !important}"
     "[data-testid=stPopoverBody]:has(.st-key-remedies) {width: min(38rem, 94vw) !important}"
     ".st-key-way_out [data-testid=stMarkdownContainer] p {font-size: .88rem; line-height: 1.35}"
@@ -196,7 +203,7 @@ def attacks_on(changed: AuditConfig) -> Attacks:
 
 
 policy = report_policy.current_policy(config)
-planned = replace(plan_of(config, table), register=report_history.register_plan())
+planned = replace(plan_of(config, table), register=sign_off.register_plan())
 planned = stated_plan(planned, table)
 attacks = Attacks(report_plan.subject(config, table, planned))
 tested = SelfTests()
@@ -219,8 +226,8 @@ else:
     finding(report_decision.ICONS[verdict.overall], verdict.headline, " ".join(first))
     style(verdict.overall)
     show_verdict(f"{report_decision.ICONS[verdict.overall]} **{VERDICT_TITLES[verdict.overall]}**")
-    for ban in report_history.bans(release.document):
-        opening.markdown(ban)
+    for decision in sign_off.standing(release.document):
+        opening.markdown(decision)
     conditional = was_confirmed(verdict.caveats)
     if conditional:
         st.html(confirmed_html(verdict.caveats))
@@ -259,8 +266,8 @@ else:
             f"Advisory checks, not counted: {len(advisory)}", key="advisory", width="stretch"
         ):
             st.html(board_html(advisory, **board_options))
-    with middle.popover("Decide and sign", icon=":material/draw:", key="decide", width="stretch"):
-        report_history.card(release, testing=tested.busy)
+    with middle:
+        sign_off.draw(release, testing=tested.busy)
     with right.popover(
         "Files: internal, public", icon=":material/folder_open:", key="files", width="stretch"
     ):

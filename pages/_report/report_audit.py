@@ -256,7 +256,9 @@ _BRIEF_FORMS = {
 """Ending of a brief -> its type and icon."""
 
 
-def brief_button(reports: Reports, *, testing: bool = False) -> None:
+def brief_button(
+    reports: Reports, *, testing: bool = False, key: str = "download_internal_brief"
+) -> None:
     """Offer the decision brief to sign, as PDF, or as HTML where the packages that set a PDF are missing.
 
     While FairLeak tests itself there is none: the result belongs to what is signed, and changes its fingerprint.
@@ -275,7 +277,7 @@ def brief_button(reports: Reports, *, testing: bool = False) -> None:
         label,
         partial(_brief, reports, ending),
         f"fairleak-internal-brief{ending}",
-        key="download_internal_brief",
+        key=key,
         mime=mime,
         icon=icon,
         type="primary",

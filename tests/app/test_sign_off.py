@@ -1,5 +1,6 @@
-"""The card "Decision" in-process, and what pages offer to each role; all other tests have no sign-in."""
+"""The dialog "Decide and sign" in-process, and what pages offer to each role; all other tests have no sign-in."""
 
+import re
 from datetime import date
 
 import pytest
@@ -23,8 +24,7 @@ def report(dashboard, attacks, monkeypatch):
     """The Report page, with an audit that nobody has kept."""
     attacks.instead = sample()
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
-    dashboard.open("report")
-    return dashboard
+    return dashboard.open("report").click("decide")
 
 
 def history():
@@ -39,7 +39,9 @@ def with_model(dashboard, model="Loans", version="1.0"):
 
 
 def signed(dashboard, decision, who, reason="Checks fail."):
-    """Fill in the card and sign."""
+    """Fill in the form and sign."""
+    if dashboard.has_button("sign_again_button"):
+        dashboard.click("sign_again_button")
     dashboard.choose(sign_decision=decision)
     for field, text in (("sign_who", who), ("sign_reason", reason)):
         dashboard.widget(field).set_value(text)
@@ -53,7 +55,7 @@ def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report):
     (entry,) = history().entries()
     assert (entry.model, entry.version) == ("Loans", "1.0")
     assert f"Kept on {entry.when[:10]} by Dashboard, not signed in" in report.page_text
-    assert report.button("sign_audit").label == f"Sign report {entry.short}" and report.button("keep_audit").disabled
+    assert f"has the fingerprint {entry.short}" in report.page_text and report.button("keep_audit").disabled
     document = history().document(entry)
     assert document.verdict.headline in report.plain_finding and document.self_tests
     assert (document.plan.register.model, document.plan.register.version) == ("Loans", "1.0")
@@ -75,6 +77,9 @@ def test_a_ban_stands_while_limits_and_versions_change(report, start):
     signed(report, "accept_risk", "Ada, DPO", "A pilot with 40 people.")
     (signature,) = history().signatures()
     assert (signature.until, signature.condition) == ("2031-05-01", "No scores to partners.")
+    assert not report.has_button("sign_audit")
+    assert signature.short in report.test.success[0].value and "Accept the risk** by Ada, DPO" in report.page_text
+    report.click("sign_again_button")
     report.choose(sign_decision="do_not_release", sign_reason="")
     assert "Ada signed “Accept the risk”: another decision needs a reason." in report.page_text
     signed(report, "do_not_release", "Bo, works council", "40 people are people.")
@@ -83,12 +88,12 @@ def test_a_ban_stands_while_limits_and_versions_change(report, start):
         ("Accept the risk", "Ada", False),
         ("Do not release", "Bo", True),
     ]
-    report.choose(sign_decision="accept_risk", sign_reason="A pilot.")
+    report.click("sign_again_button").choose(sign_decision="accept_risk", sign_reason="A pilot.")
     assert "Loans 1.0 is banned by Bo since" in report.page_text and report.button("sign_audit").disabled
     section(report, "judged")
     changed(report, "unfairness", value=0.06)
     assert "different here: policy" in report.page_text and report.button("sign_audit").disabled
-    session = start().open("report")
+    session = start().open("report").click("decide")
     assert session.widget("sign_model").value == "Loans"
     session.choose(sign_version="1.1")
     assert "Banned: 1.0." in session.page_text
@@ -97,6 +102,24 @@ def test_a_ban_stands_while_limits_and_versions_change(report, start):
     assert "“Do not release” needs a reason." in session.plain_problem()
     signed(session, "do_not_release", "Ada, DPO")
     assert [ban.version for ban in history().model("Loans").bans()] == ["1.1", "1.0"]
+
+
+def test_the_dialog_says_the_fingerprint_that_is_signed_and_none_before_the_model_has_a_name(report):
+    unnamed = report.page_text
+    (signed,) = re.findall(r"has the fingerprint (\w{4} \w{4})", with_model(report).page_text)
+    assert signed not in unnamed and "has the fingerprint" not in unnamed
+    assert signed_on(report).short == signed
+    report.click("sign_close")
+    assert not report.has_button("sign_audit") and "Loans 1.0: " in report.page_text
+    report.click("decide")  # what was signed, and no form
+    assert signed in report.test.success[0].value and not report.has_button("sign_audit")
+
+
+def signed_on(dashboard):
+    """Sign a ban, and return its signature."""
+    signed(dashboard, "do_not_release", "Ada, DPO")
+    (signature,) = history().signatures()
+    return signature
 
 
 def test_a_proven_name_cannot_be_typed(report, monkeypatch):
@@ -115,7 +138,7 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(start, at
     dashboard = start().open("report")
     assert "is not a FairLeak history and was left as it is" in dashboard.plain_problem()
     letter.unlink()
-    dashboard.click("history_again")
+    dashboard.click("history_again").click("decide")
     finding = with_model(dashboard).finding
 
     def full(*_, **__):
@@ -197,7 +220,7 @@ def test_an_officer_whose_role_is_gone_changes_nothing(start, be, attacks, monke
     attacks.instead = sample()
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     be(Role.OFFICER)
-    officer = with_model(start().open("report")).choose(sign_who="DPO")
+    officer = with_model(start().open("report").click("decide")).choose(sign_who="DPO")
     be(Role.ASKER)
     officer.click("sign_audit")
     assert not default_history().exists() or not History.open(default_history(), create=False).entries()
