@@ -71,7 +71,11 @@ def _typed(key: str) -> str:
 def draw(reports: Reports, *, testing: bool) -> None:
     """Draw the button and, where it was pressed, the dialog; `testing` says that the self-test still runs."""
     st.button(
-        "Decide and sign", icon=":material/draw:", key="decide", width="stretch", on_click=_open
+        "Decide and sign",
+        icon=":material/draw:",
+        key="open_decision",
+        width="stretch",
+        on_click=_open,
     )
     if _IS_OPEN in st.session_state:
         dialog = st.dialog("Decide and sign", width="medium", on_dismiss=_close)

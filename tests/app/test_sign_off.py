@@ -24,7 +24,7 @@ def report(dashboard, attacks, monkeypatch):
     """The Report page, with an audit that nobody has kept."""
     attacks.instead = sample()
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
-    return dashboard.open("report").click("decide")
+    return dashboard.open("report").click("open_decision")
 
 
 def history():
@@ -93,7 +93,7 @@ def test_a_ban_stands_while_limits_and_versions_change(report, start):
     section(report, "judged")
     changed(report, "unfairness", value=0.06)
     assert "different here: policy" in report.page_text and report.button("sign_audit").disabled
-    session = start().open("report").click("decide")
+    session = start().open("report").click("open_decision")
     assert session.widget("sign_model").value == "Loans"
     session.choose(sign_version="1.1")
     assert "Banned: 1.0." in session.page_text
@@ -111,7 +111,7 @@ def test_the_dialog_says_the_fingerprint_that_is_signed_and_none_before_the_mode
     assert signed_on(report).short == signed
     report.click("sign_close")
     assert not report.has_button("sign_audit") and "Loans 1.0: " in report.page_text
-    report.click("decide")  # what was signed, and no form
+    report.click("open_decision")  # what was signed, and no form
     assert signed in report.test.success[0].value and not report.has_button("sign_audit")
 
 
@@ -138,7 +138,7 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(start, at
     dashboard = start().open("report")
     assert "is not a FairLeak history and was left as it is" in dashboard.plain_problem()
     letter.unlink()
-    dashboard.click("history_again").click("decide")
+    dashboard.click("history_again").click("open_decision")
     finding = with_model(dashboard).finding
 
     def full(*_, **__):
@@ -220,7 +220,7 @@ def test_an_officer_whose_role_is_gone_changes_nothing(start, be, attacks, monke
     attacks.instead = sample()
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     be(Role.OFFICER)
-    officer = with_model(start().open("report").click("decide")).choose(sign_who="DPO")
+    officer = with_model(start().open("report").click("open_decision")).choose(sign_who="DPO")
     be(Role.ASKER)
     officer.click("sign_audit")
     assert not default_history().exists() or not History.open(default_history(), create=False).entries()

@@ -86,7 +86,7 @@ def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
 def signed_and_compared(view: View) -> None:
     """Sign the audit on screen, which keeps it, judge it by another policy, and compare both; the ban stands."""
     card = view.keyed("sign_off")
-    view.press("decide")
+    view.press("open_decision")
     view.enter("sign_model", "Hiring")
     view.idle()
     view.enter("sign_version", "1.0")
@@ -103,7 +103,7 @@ def signed_and_compared(view: View) -> None:
     view.press("sign_close")
     view.segment("further_release", "Policy and limits")
     view.choose("release_policy_box", "FairLeak's default")
-    view.press("decide")
+    view.press("open_decision")
     expect(card).to_contain_text("Stands until it is revoked")
     expect(card).to_contain_text(f"Made on audit {mark}; different here: policy.")
     expect(view.keyed("sign_audit")).to_be_in_viewport()
