@@ -226,7 +226,7 @@ else:
     finding(report_decision.ICONS[verdict.overall], verdict.headline, " ".join(first))
     style(verdict.overall)
     show_verdict(f"{report_decision.ICONS[verdict.overall]} **{VERDICT_TITLES[verdict.overall]}**")
-    for decision in sign_off.standing(release.document):
+    for decision in sign_off.decision_lines(release.document):
         opening.markdown(decision)
     conditional = was_confirmed(verdict.caveats)
     if conditional:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -275,7 +276,7 @@ def brief_button(
         hint = "Opens when the self-test has ended, which is part of it."
     panels.download(
         label,
-        partial(_brief, reports, ending),
+        _brief(reports, ending),
         f"fairleak-internal-brief{ending}",
         key=key,
         mime=mime,
@@ -286,10 +287,13 @@ def brief_button(
     )
 
 
-def _brief(reports: Reports, ending: str) -> bytes:
-    signatures = report_history.signatures_of(reports.document.fingerprint)
+def _brief(reports: Reports, ending: str) -> Callable[[], bytes]:
+    """Return what sets the brief; the signatures on it are read here, as no session is there when a file is made."""
+    document = reports.document
+    signatures = report_history.signatures_of(document.fingerprint)
     review = report_history.next_review(signatures)
-    return brief_file(reports.document, signatures, ending=ending, review=review, annex=_INTERNAL)
+    options: dict[str, str] = {"ending": ending, "review": review, "annex": _INTERNAL}
+    return partial(brief_file, document, signatures, **options)
 
 
 _NOT_TESTED = "Self-test still running: a report made now says that it was not run."
@@ -309,7 +313,7 @@ def downloads(reports: Reports, tested: SelfTests) -> None:
                 file_button(reports, name)
             panels.download(
                 "Brief (HTML)",
-                partial(_brief, reports, ".html"),
+                _brief(reports, ".html"),
                 "fairleak-internal-brief.html",
                 key="download_internal_brief_html",
                 mime="text/html",

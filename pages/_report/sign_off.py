@@ -109,9 +109,9 @@ def _content(reports: Reports, testing: bool) -> None:
             _confirmation(reports, signed)
         else:
             _form(document, testing=testing)
-    named = document.plan.register
+    register = document.plan.register
     typed = register_plan()
-    if (typed.model, typed.version) != (named.model, named.version):
+    if (typed.model, typed.version) != (register.model, register.version):
         st.rerun()  # the report on the page is not of this model yet
 
 
@@ -166,7 +166,7 @@ def signature_line(signature: Signature, document: Report | None = None) -> str:
     return f"{'. '.join(parts)}."
 
 
-def standing(document: Report) -> tuple[str, ...]:
+def decision_lines(document: Report) -> tuple[str, ...]:
     """Return, a line of Markdown each, the bans on the model and what else stands on this version."""
     models = report_history.records(History.models)
     name = name_key(_typed(_MODEL) or _last_name(models, document))
@@ -212,9 +212,10 @@ def _form(document: Report, *, testing: bool) -> None:
         closed = not_releasable(document)
     closed = is_banned(decision, signatures) or closed
     reason = ""
-    if decision and decision != "release" and not _typed(_REASON):
+    is_open = decision == "accept_risk" and not st.session_state.get(_UNTIL)
+    if decision not in ("", "release") and (is_open or not _typed(_REASON)):
         reason = needs_reason(decision, signatures)
-    is_named = bool(document.plan.register.version)
+    has_version = bool(document.plan.register.version)
     with st.container(gap="small", key="sign_foot"):
         panels.kept_problem(_PROBLEM)
         report_history.problem()
@@ -230,14 +231,14 @@ def _form(document: Report, *, testing: bool) -> None:
                     on_click=_keep,
                     args=(document,),
                     kwargs={"sign": True},
-                    disabled=testing or not is_named or bool(closed),
+                    disabled=testing or not has_version or bool(closed),
                 )
             st.button(
                 "Keep without a decision",
                 key="keep_audit",
                 on_click=_keep,
                 args=(document,),
-                disabled=testing or not is_named or entry is not None,
+                disabled=testing or not has_version or entry is not None,
                 help="Keeps the report's findings, plan, policy and verdict in the register; never the table.",
             )
 
