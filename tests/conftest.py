@@ -3,10 +3,7 @@
 Tests marked `long` are left out, unless all are asked for (``--long``) or their file is named on the command line.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterator
 
 from tests import hermetic
 
@@ -28,14 +25,14 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     """Take the option that asks for everything."""
     help_text = "run long tests too, and try ten times as many cases of each property, other ones in every run"
     parser.addoption("--long", action="store_true", help=help_text)
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Leave long tests out that nobody asked for; beside each other, files that take long begin."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: rank(item.nodeid.partition("::")[0]))
@@ -47,7 +44,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+def pytest_sessionfinish(session, exitstatus):
     """Say by the exit status that no test ran where all were skipped: that is no success."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if (
@@ -62,7 +59,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _folders_stay_closed() -> Iterator[None]:
+def _folders_stay_closed():
     """Fail where something outside the tests' folders was opened before the first test or after the last one."""
     assert not (refused := hermetic.refused()), refused
     yield
@@ -70,14 +67,14 @@ def _folders_stay_closed() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _test_stays_inside(_folders_stay_closed: None) -> Iterator[None]:
+def _test_stays_inside(_folders_stay_closed):
     """Fail a test where it, or a process it started, opened something outside the tests' folders."""
     yield
     assert not (refused := hermetic.refused()), refused
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _solvers_are_not_timed() -> Iterator[None]:
+def _solvers_are_not_timed():
     """Let solvers have an hour where a test does not say how long: on a busy machine their usual minute is short."""
     from core.studies.correction import correct, correct_jointly, disclose_more
 

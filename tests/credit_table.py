@@ -1,14 +1,12 @@
 """A credit table: the label is a default, which the model predicts; what is good for a person is the other value."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np
 import pandas as pd
 
 
-def credit_people(n: int = 8_000, *, seed: int = 2) -> pd.DataFrame:
+def credit_people(n=8_000, *, seed=2):
     """Return n borrowers with `default` 1 where one did not pay back, and a model's score and prediction of it.
 
     The model remembers its training records: their score is moved towards what they did.
@@ -38,8 +36,7 @@ def credit_people(n: int = 8_000, *, seed: int = 2) -> pd.DataFrame:
     )
 
 
-def credit_csv() -> bytes:
-    """Return the table as the bytes of a CSV file."""
+def credit_csv():
     text = io.StringIO()
     credit_people().to_csv(text, index=False)
     return text.getvalue().encode()

@@ -1,16 +1,13 @@
 """Files for the query desk's tests: a test set, and predictions for it."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np
-import numpy.typing as npt
 
 N = 400
 
 
-def _columns() -> dict[str, list[str]]:
+def _columns():
     rng = np.random.default_rng(5)
     sexes = np.where(rng.random(N) < 0.6, "Male", "Female")
     return {
@@ -20,23 +17,21 @@ def _columns() -> dict[str, list[str]]:
     }
 
 
-def scores(seed: int = 1) -> npt.NDArray[np.float64]:
+def scores(seed=1):
     """Return predictions with a gap of about 0.3, in the order of the test set's file."""
     rng = np.random.default_rng([9, seed])
     return np.round(0.3 * (np.array(_columns()["sex"]) == "Male") + 0.7 * rng.random(N), 3)
 
 
-def test_set() -> bytes:
-    """Return the test set as CSV."""
+def test_set():
     columns = _columns()
     return "\n".join([",".join(columns), *map(",".join, zip(*columns.values(), strict=True)), ""]).encode()
 
 
-test_set.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest makes of the name
+test_set.__test__ = False  # not a test, whatever pytest makes of the name
 
 
-def test_set_parquet() -> bytes:
-    """Return the same as Parquet."""
+def test_set_parquet():
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -45,10 +40,10 @@ def test_set_parquet() -> bytes:
     return file.getvalue()
 
 
-test_set_parquet.__test__ = False  # type: ignore[attr-defined]
+test_set_parquet.__test__ = False
 
 
-def predictions(values: npt.NDArray[np.float64] | None = None, *, seed: int = 1) -> bytes:
+def predictions(values=None, *, seed=1):
     """Return predictions as CSV, in another order than the test set."""
     values = scores(seed) if values is None else values
     lines = [f"{person},{value:.6g}" for person, value in zip(_columns()["person"], values, strict=True)]

@@ -1,27 +1,20 @@
 """What core says about the audits that the tests of app and browser look at; each is computed once a test run."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from core.datasets import build_dataset, demo_table
-from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.models import PRIVATE_METHODS
-from core.studies.correction import CorrectionResult, audit_key, run
-from core.studies.subject import AuditConfig, ModelFindings, Subject, subject_of, train_model
+from core.studies.correction import audit_key, run
+from core.studies.subject import AuditConfig, subject_of, train_model
 from pages.shell import state
 
 _SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")
 
-_findings: dict[str, CorrectionResult] = {}
+_findings = {}
 
 
-def run_once(
-    config: AuditConfig, report: Callable[[int, int], None] | None = None, *, dataset: AuditDataset
-) -> CorrectionResult:
+def run_once(config, report=None, *, dataset):
     """Run an audit like `core.studies.correction.run`, or return what it found when another test ran it."""
     key = audit_key(config, dataset)
     if key not in _findings:
@@ -30,12 +23,12 @@ def run_once(
 
 
 @cache
-def demo() -> AuditDataset:
+def demo():
     table = demo_table()
     return build_dataset(table, table.roles[0])
 
 
-def config_of(changes: dict[str, Any]) -> AuditConfig:
+def config_of(changes):
     settings = {name: state.default(name) for name in _SETTINGS} | changes
     if settings["method"] in PRIVATE_METHODS:
         settings.setdefault("epsilon", state.default("epsilon"))
@@ -43,18 +36,18 @@ def config_of(changes: dict[str, Any]) -> AuditConfig:
 
 
 @cache
-def subject(**changes: Any) -> Subject:
+def subject(**changes):
     """Return the demo's model alone, with the pages' default settings but for these changes."""
     return subject_of(config_of(changes), demo())
 
 
-def audit(**changes: Any) -> CorrectionResult:
+def audit(**changes):
     """Return the findings of the demo, with the pages' default settings but for these changes."""
     return run_once(config_of(changes), dataset=demo())
 
 
 @cache
-def model(**changes: Any) -> ModelFindings:
+def model(**changes):
     """Return what is found about the audited model alone, of its audit where there was one."""
     config = config_of(changes)
     cached = _findings.get(audit_key(config, demo()))

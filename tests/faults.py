@@ -5,8 +5,6 @@ of the files that git knows, and the tests run until one fails. A line of JSON a
 stand there are not tried again. What survives is a test that is missing, or a change that changes nothing.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -15,9 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -28,7 +24,7 @@ NOT_COMPUTED = ("annassign", "tfpdef", "decorator", "import_from", "import_name"
 """Nodes of a syntax tree in which a change is no fault that a test should notice."""
 
 
-def is_computed(node: Any) -> bool:
+def is_computed(node):
     """Return whether a node belongs to what is computed: no annotation, import, error text or type of a result."""
     while node.parent is not None:
         after_arrow = node.get_previous_sibling() == "->"
@@ -38,7 +34,7 @@ def is_computed(node: Any) -> bool:
     return True
 
 
-def faults_of(file: Path) -> Iterator[dict[str, Any]]:
+def faults_of(file):
     """Yield the faults that can be made in a file: operator, its occurrence, and the line."""
     from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.plugins import get_operator, operator_names
@@ -58,11 +54,11 @@ def faults_of(file: Path) -> Iterator[dict[str, Any]]:
                 occurrence += 1
 
 
-def draw(folder: Path, seed: int, count: int) -> list[dict[str, Any]]:
+def draw(folder, seed, count):
     """Draw faults of a file, or of all files in a folder: lines first, then what is done to one, at most one a line."""
     chance = random.Random(seed)
     files = sorted(folder.rglob("*.py")) or [folder]
-    by_line: dict[tuple[str, int], dict[str, list[dict[str, Any]]]] = {}
+    by_line = {}
     for file in files:
         for fault in faults_of(file):
             families = by_line.setdefault((fault["file"], fault["line"]), {})
@@ -72,7 +68,7 @@ def draw(folder: Path, seed: int, count: int) -> list[dict[str, Any]]:
     return [chance.choice(by_line[line][chance.choice(sorted(by_line[line]))]) for line in lines]
 
 
-def copied(folder: Path) -> None:
+def copied(folder):
     """Copy the files that git knows."""
     listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     for name in filter(None, listing.split("\0")):
@@ -80,7 +76,7 @@ def copied(folder: Path) -> None:
         shutil.copy2(ROOT / name, folder / name)
 
 
-def failed_test(copy: Path, tests: list[str]) -> str:
+def failed_test(copy, tests):
     """Run tests in a copy until one fails; return its name, "" if none does, "timeout" if they do not end."""
     command = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "-x", "--tb=no", *tests]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -97,7 +93,7 @@ def failed_test(copy: Path, tests: list[str]) -> str:
     return "" if run.returncode == 0 else f"pytest ended with {run.returncode}"
 
 
-def main() -> None:
+def main():
     """Draw faults, try each, and print what came of it."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("folder", type=Path, help="a file or folder of core")

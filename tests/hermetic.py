@@ -4,8 +4,6 @@
 the tests: an access from Python to one of them is refused, and fails the test (`tests.guard.sitecustomize`).
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil
@@ -41,15 +39,8 @@ FOLDERS = {
 """Variable -> its folder in a worker's."""
 
 UNSET = (
-    "DASK_",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "FAIRLEAK_HISTORY",
-    "FAIRLEAK_LEDGER",
-    "MPL",
-    "NUMBA_CACHE_DIR",
-    "PIP_CACHE_DIR",
-    "PYTEST_DEBUG_TEMPROOT",
-    "STREAMLIT_",
+    *("DASK_", "DBUS_SESSION_BUS_ADDRESS", "FAIRLEAK_HISTORY", "FAIRLEAK_LEDGER", "MPL", "NUMBA_CACHE_DIR"),
+    *("PIP_CACHE_DIR", "PYTEST_DEBUG_TEMPROOT", "STREAMLIT_"),
 )
 """Beginnings of variables that would lead elsewhere, or set what tests set themselves."""
 
@@ -57,7 +48,7 @@ WRITABLE = (".hypothesis", ".pytest_cache", ".venv")
 """Folders of the repository that a test run may write to."""
 
 
-def user_folders() -> set[str]:
+def user_folders():
     """Return the folders of whoever runs the tests: home, caches, data, settings, temporary files."""
     home = os.path.expanduser("~")
     hidden = {"CACHE": ".cache", "CONFIG": ".config", "DATA": ".local/share", "STATE": ".local/state"}
@@ -66,12 +57,12 @@ def user_folders() -> set[str]:
     return {location for folder in folders for location in both(folder) if location != os.path.dirname(location)}
 
 
-def both(folder: str | Path) -> tuple[str, str]:
+def both(folder):
     """Return a folder's path as it is written, and without links."""
     return os.path.abspath(folder), os.path.realpath(folder)
 
 
-def enter() -> bool:
+def enter():
     """Give this process and those it starts folders of their own; whether these are a new test run's."""
     begins = FOLDER not in os.environ
     if begins:
@@ -100,12 +91,12 @@ def enter() -> bool:
     return begins
 
 
-def run_folder() -> Path:
+def run_folder():
     """Return the folder of this test run."""
     return Path(os.environ[FOLDER])
 
 
-def refused() -> str:
+def refused():
     """Return the accesses refused to this worker and what it started, and forget them."""
     log = Path(os.environ[guard.LOG])
     try:
@@ -116,11 +107,11 @@ def refused() -> str:
     return text
 
 
-def keep() -> None:
+def keep():
     """Leave the folder of this test run to be looked at, and say where it is."""
     atexit.unregister(_remove)
     atexit.register(print, f"What the tests left behind is in {run_folder()}")
 
 
-def _remove(folder: Path) -> None:
+def _remove(folder):
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,16 +1,12 @@
 """Reports for the history's tests, and a process that keeps them, to be started many times and killed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from multiprocessing.connection import Connection
 
-from core.auditing import ReleaseAudit
-from core.auditing.policy import CHECKS, Policy
+from core.auditing.policy import CHECKS
 from core.base.errors import FairLeakError
 from core.base.serialize import content_fingerprint
-from core.report import Report, report_document
+from core.report import report_document
 from core.store.history import History
 from tests.samples_report import POLICY, judged_audit, sample
 from tests.workers import Killer, steps
@@ -22,7 +18,7 @@ STEPS = ("locked", "entry written", "head moved", "document written", "committin
 
 
 @cache
-def report(data: str = "data", *, policy: str = "3", releasable: bool = False) -> Report:
+def report(data="data", *, policy="3", releasable=False):
     """Return an internal report that holds, of other data or under another version of the policy.
 
     One that is releasable passes, and all its limits have sources.
@@ -32,7 +28,7 @@ def report(data: str = "data", *, policy: str = "3", releasable: bool = False) -
     return report_document(judged_audit(audit, policy=_wide(audit, limits) if releasable else limits))
 
 
-def _wide(audit: ReleaseAudit, policy: Policy) -> Policy:
+def _wide(audit, policy):
     """Return a policy that the audit passes: wide limits with sources, none required that cannot pass."""
     limits = [
         replace(limit, value=float(not CHECKS[limit.check].at_least), source="Law, § 3") for limit in policy.limits
@@ -42,7 +38,7 @@ def _wide(audit: ReleaseAudit, policy: Policy) -> Policy:
     return replace(wide, limits=tuple(replace(limit, required=limit.check in passed) for limit in limits))
 
 
-def work(location: str, mode: str, seed: int, step: str, sent: Connection) -> None:
+def work(location, mode, seed, step, sent):
     """Keep audits in a process of its own, and send the number and fingerprint of each that was kept.
 
     The mode is "create" (the history), "keep" (one) or "same" (the one that everybody keeps). At the step the process

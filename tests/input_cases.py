@@ -29,17 +29,15 @@ class InputCase:
     blocking: frozenset[str] = frozenset()
     questions: frozenset[str] = frozenset()
     guesses: frozenset[str] = frozenset()
-    notes: frozenset[str] = frozenset()
 
 
-def csv_of(frame: pd.DataFrame) -> bytes:
-    """Return the table as the bytes of a CSV file."""
+def csv_of(frame):
     text = io.StringIO()
     frame.to_csv(text, index=False)
     return text.getvalue().encode()
 
 
-def base_people(n: int = N_PEOPLE, *, memory: float = 0.7, bias: float = 0.0, seed: int = 43) -> pd.DataFrame:
+def base_people(n=N_PEOPLE, *, memory=0.7, bias=0.0, seed=43):
     """Return n people with a model's answers.
 
     `memory` is how far, in log-odds, the score of a training record moves towards its label; `bias` moves all scores.
@@ -68,7 +66,7 @@ def base_people(n: int = N_PEOPLE, *, memory: float = 0.7, bias: float = 0.0, se
     )
 
 
-def group_without_positive() -> pd.DataFrame:
+def group_without_positive():
     """Return people of three regions, of whom nobody in the east has the label yes."""
     people = base_people()
     region = np.random.default_rng(2).choice(["north", "south", "east"], len(people), p=[0.5, 0.39, 0.11])
@@ -76,20 +74,19 @@ def group_without_positive() -> pd.DataFrame:
     return people.drop(columns="sex").assign(region=region)
 
 
-def reversed_score() -> pd.DataFrame:
-    """Return people whose score is that of no, beside predictions that say yes."""
+def reversed_score():
     people = base_people()
     return people.assign(score=(1.0 - people["score"]).round(3))
 
 
-def two_rows_a_person() -> pd.DataFrame:
+def two_rows_a_person():
     """Return rows of which always two belong to one student, often in two sets."""
     people = base_people()
     people.insert(0, "student_id", 1_000 + np.arange(len(people)) // 2)
     return people
 
 
-def trailing_period() -> pd.DataFrame:
+def trailing_period():
     """Return labels of which about half end in a period, as the test file of Adult writes them."""
     people = base_people()
     periods = np.where(np.random.default_rng(17).random(len(people)) < 0.5, ".", "")
@@ -97,7 +94,7 @@ def trailing_period() -> pd.DataFrame:
     return people.assign(approved=people["approved"].map(money) + periods, predicted=people["predicted"].map(money))
 
 
-def three_outcomes() -> pd.DataFrame:
+def three_outcomes():
     """Return people with three outcomes and no model's answers."""
     people = base_people().drop(columns=["sex", "approved", "predicted", "score"])
     rng = np.random.default_rng(18)
@@ -105,46 +102,40 @@ def three_outcomes() -> pd.DataFrame:
     return people.assign(race=race, outcome=rng.choice(["graduate", "enrolled", "dropout"], len(people)))
 
 
-def with_sample_weight() -> pd.DataFrame:
+def with_sample_weight():
     """Return people with a weight of each record, about 1 on average."""
     people = base_people()
     return people.assign(sample_weight=np.random.default_rng(19).uniform(0.4, 1.6, len(people)).round(3))
 
 
-def other_answers(prediction: str, no: str, yes: str) -> pd.DataFrame:
+def other_answers(prediction, no, yes):
     """Return answers as another tool names them: the prediction, and the scores of no and yes."""
     people = base_people().rename(columns={"predicted": prediction})
     score = people.pop("score")
     return people.assign(**{no: (1.0 - score).round(3), yes: score})
 
 
-def other_sets(column: str, train: str, test: str) -> pd.DataFrame:
-    """Return sets written in other words in another column."""
-    people = base_people()
-    return people.assign(**{column: people.pop("set").map({"train": train, "test": test})})
-
-
-def with_letters(people: pd.DataFrame, *, letters: bool = True) -> pd.DataFrame:
+def with_letters(people, *, letters=True):
     """Return labels as PostgreSQL writes them, t and f, beside predictions 1 and 0."""
     label = people["approved"].map({"yes": "t", "no": "f"}) if letters else people["approved"]
     return people.assign(approved=label, predicted=(people["predicted"] == "yes").astype(int))
 
 
-def weak_model() -> pd.DataFrame:
+def weak_model():
     """Return 6,000 people and a model that remembers them; most are yes."""
     return base_people(6_000, memory=0.5, bias=0.9, seed=41).drop(columns="dept")
 
 
-_ANSWERS = {"label": "approved", "positive": "yes", "sensitive": "sex", "prediction": "predicted", "score": "score"}
-_BASE = {**_ANSWERS, "sets": "set"}
+BASE = {"label": "approved", "positive": "yes", "sensitive": "sex", "prediction": "predicted", "score": "score"}
+BASE |= {"sets": "set"}
 
-CASES: Mapping[str, InputCase] = {
-    "base": InputCase(frame=base_people, roles=_BASE, guesses=frozenset({"positive"})),
+CASES = {
+    "base": InputCase(frame=base_people, roles=BASE, guesses=frozenset({"positive"})),
     "group_without_positive": InputCase(
-        frame=group_without_positive, roles={name: role for name, role in _BASE.items() if name != "sensitive"}
+        frame=group_without_positive, roles={name: role for name, role in BASE.items() if name != "sensitive"}
     ),
     "reversed_score": InputCase(
-        frame=reversed_score, roles=_BASE, blocking=frozenset({"contradiction", "reversed_score"})
+        frame=reversed_score, roles=BASE, blocking=frozenset({"contradiction", "reversed_score"})
     ),
     "without_true_label": InputCase(
         frame=lambda: base_people().drop(columns="approved"),
@@ -152,25 +143,25 @@ CASES: Mapping[str, InputCase] = {
         questions=frozenset({"label_missing"}),
     ),
     "two_rows_a_person": InputCase(
-        frame=two_rows_a_person, roles={**_BASE, "person": "student_id"}, blocking=frozenset({"person"})
+        frame=two_rows_a_person, roles={**BASE, "person": "student_id"}, blocking=frozenset({"person"})
     ),
     "trailing_period": InputCase(
-        frame=trailing_period, roles={**_BASE, "positive": ">50K"}, guesses=frozenset({"spellings"})
+        frame=trailing_period, roles={**BASE, "positive": ">50K"}, guesses=frozenset({"spellings"})
     ),
     "three_outcomes": InputCase(
         frame=three_outcomes,
         roles={"label": "outcome", "sensitive": "race", "sets": "set", "prediction": "", "score": ""},
         guesses=frozenset({"labels_together"}),
     ),
-    "sample_weight": InputCase(frame=with_sample_weight, roles=_BASE, left_out=("sample_weight",)),
+    "sample_weight": InputCase(frame=with_sample_weight, roles=BASE, left_out=("sample_weight",)),
     "h2o": InputCase(
         frame=lambda: other_answers("predict", "p0", "p1"),
-        roles={**_BASE, "prediction": "predict", "score": "p1"},
+        roles={**BASE, "prediction": "predict", "score": "p1"},
         left_out=("p0",),
     ),
     "tidymodels": InputCase(
         frame=lambda: other_answers(".pred_class", ".pred_no", ".pred_yes"),
-        roles={**_BASE, "prediction": ".pred_class", "score": ".pred_yes"},
+        roles={**BASE, "prediction": ".pred_class", "score": ".pred_yes"},
         left_out=(".pred_no",),
     ),
     "risk_score_alone": InputCase(
@@ -179,12 +170,8 @@ CASES: Mapping[str, InputCase] = {
         left_out=("risk_score",),
         questions=frozenset({"possible_answers"}),
     ),
-    "member_column": InputCase(
-        frame=lambda: other_sets("membership", "member", "non-member"), roles={**_ANSWERS, "sets": "membership"}
-    ),
-    "train_and_val": InputCase(frame=lambda: other_sets("split", "train", "val"), roles={**_ANSWERS, "sets": "split"}),
-    "letters_and_digits": InputCase(frame=lambda: with_letters(base_people()), roles={**_BASE, "positive": "t"}),
-    "weak_letters": InputCase(frame=lambda: with_letters(weak_model()), roles={**_BASE, "positive": "t"}),
-    "weak_words": InputCase(frame=lambda: with_letters(weak_model(), letters=False), roles=_BASE),
+    "letters_and_digits": InputCase(frame=lambda: with_letters(base_people()), roles={**BASE, "positive": "t"}),
+    "weak_letters": InputCase(frame=lambda: with_letters(weak_model()), roles={**BASE, "positive": "t"}),
+    "weak_words": InputCase(frame=lambda: with_letters(weak_model(), letters=False), roles=BASE),
 }
 """Name -> case, one for each kind of table."""

@@ -1,19 +1,12 @@
 """People and questions for the ledger's tests, and a process that asks, to be started many times and killed."""
 
-from __future__ import annotations
-
 import secrets
-from collections.abc import Callable
 from functools import cache
-from multiprocessing.connection import Connection
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pytest
 
 from core.base.errors import FairLeakError
-from core.desk import Ledger, TestSet, desk_roles, open_ledger
+from core.desk import TestSet, desk_roles, open_ledger
 from core.store.chain import FIRST, canonical, chained
 from tests import workers
 
@@ -25,8 +18,7 @@ STEPS = ("locked", "drawing", "charged", "entry written", "head moved", "committ
 
 
 @cache
-def people(n: int = 60, seed: int = 0) -> TestSet:
-    """Return a test set, the same in every process."""
+def people(n=60, seed=0):
     rng = np.random.default_rng(seed)
     attribute = (rng.random(n) < 0.6).astype(np.uint8)
     attribute[:2] = (0, 1)
@@ -34,28 +26,26 @@ def people(n: int = 60, seed: int = 0) -> TestSet:
     return TestSet(ids=ids, attribute=attribute, labels=rng.integers(0, 2, n))
 
 
-def question(seed: int, n: int = 60) -> npt.NDArray[np.float64]:
-    """Return a model's predictions."""
+def question(seed, n=60):
     return np.random.default_rng([7, seed]).random(n)
 
 
-def seeded(seed: int) -> Callable[[int], int]:
+def seeded(seed):
     """Return a source of noise that can be repeated."""
     rng = np.random.default_rng(seed)
     return lambda k: int(rng.integers(k))
 
 
-def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
+def repeatable(monkeypatch):
     """Let ledgers of this process draw the same noise in every run: no interval misses its truth now and then."""
-    monkeypatch.setitem(open_ledger.__kwdefaults__, "randbelow", seeded(0))  # type: ignore[arg-type]
+    monkeypatch.setitem(open_ledger.__kwdefaults__, "randbelow", seeded(0))
 
 
-def register(ledger: Ledger) -> None:
-    """Register the test set."""
+def register(ledger):
     ledger.register(NAME, people(), budget=BUDGET, roles=ATTRIBUTE, count_epsilon=COUNT)
 
 
-def export_of(bodies: list[dict[str, Any]]) -> list[str]:
+def export_of(bodies):
     """Return the lines of an export of these entries, with all hashes written anew, as a forger would."""
     lines, last = [], FIRST
     for body in bodies:
@@ -68,13 +58,12 @@ def export_of(bodies: list[dict[str, Any]]) -> list[str]:
 class Killer(workers.Killer):
     """Kills this process at a step; "drawing" is the first draw of noise."""
 
-    def randbelow(self, k: int) -> int:
-        """Draw, unless it is time to die."""
+    def randbelow(self, k):
         self("drawing")
         return secrets.randbelow(k)
 
 
-def work(location: str, mode: str, seed: int, step: str, connection: Connection) -> None:
+def work(location, mode, seed, step, connection):
     """Use a ledger in a process of its own, and send each answer it gave, or why it gave none.
 
     The mode is "ask" (one question), or "spend" (different questions until one is refused). At the step the process

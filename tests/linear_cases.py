@@ -6,7 +6,6 @@ and that bit depends on the machine and on how many records are read together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,16 +32,14 @@ class Case:
 
     @property
     def records(self):
-        """The records as they are handed in."""
         return sparse.csr_array(self.public) if self.sparse else self.public
 
     @property
-    def settings(self) -> dict[str, object]:
-        """The keyword arguments of the search."""
+    def settings(self):
         return {"policy": self.policy, "step": self.step, "margin": self.margin}
 
 
-def classifier_of(weights, offsets, *, multinomial: bool):
+def classifier_of(weights, offsets, *, multinomial):
     """Return a classifier of scikit-learn as if it had been fitted to these weights (m, d); one row for two values."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
@@ -55,7 +52,7 @@ def classifier_of(weights, offsets, *, multinomial: bool):
 
 
 @st.composite
-def cases(draw, *, values=(2, 3, 4, 7), steps=(1.0,), policies=tuple(POLICIES), margins=(0.0, 0.0, 0.5, 3.0)) -> Case:
+def cases(draw, *, values=(2, 3, 4, 7), steps=(1.0,), policies=tuple(POLICIES), margins=(0.0, 0.0, 0.5, 3.0)):
     """Draw people and a classifier; whole weights make many ties."""
     m, d, u = draw(st.sampled_from(values)), draw(st.integers(1, 9)), draw(st.integers(1, 4))
     rows = 1 if m == 2 else m
@@ -79,7 +76,7 @@ def cases(draw, *, values=(2, 3, 4, 7), steps=(1.0,), policies=tuple(POLICIES), 
     )
 
 
-def off_the_border(public, classifier) -> bool:
+def off_the_border(public, classifier):
     """Return whether one value leads clearly for everybody."""
     scores = public @ classifier.coef_.T + classifier.intercept_
     if scores.shape[1] == 1:  # one decision value for two values
@@ -88,15 +85,14 @@ def off_the_border(public, classifier) -> bool:
     return bool((scores[:, -1] - scores[:, -2] > 1e-9).all())
 
 
-def dense(records) -> np.ndarray:
-    """Return records as a plain array."""
+def dense(records):
     return records.toarray() if sparse.issparse(records) else np.asarray(records)
 
 
 TIE = 1e-9
 
 
-def plain_weights(classifier, *, centred: bool) -> tuple[np.ndarray, np.ndarray]:
+def plain_weights(classifier, *, centred):
     """Return the weights (m, d) and offsets (m,) of a linear classifier; of two classes, half to each."""
     weights, offsets = classifier.coef_, classifier.intercept_
     if len(weights) == 1:
@@ -104,17 +100,7 @@ def plain_weights(classifier, *, centred: bool) -> tuple[np.ndarray, np.ndarray]
     return (weights - weights.mean(axis=0), offsets - offsets.mean()) if centred else (weights, offsets)
 
 
-def plain_panda(
-    x: np.ndarray,
-    weights: np.ndarray,
-    offsets: np.ndarray,
-    i: int,
-    *,
-    policy: str,
-    step: float = 1.0,
-    margin: float = 0.0,
-    reads: Callable[[np.ndarray], int] | None = None,
-) -> np.ndarray | None:
+def plain_panda(x, weights, offsets, i, *, policy, step=1.0, margin=0.0, reads=None):
     """Return the noisy record of Algorithm 1 of Jia and Gong (2018), or None where the policy has none.
 
     As it is printed, one entry at a time, with the two lost signs put back: the loop runs while C(x) ≠ i, and

@@ -1,10 +1,7 @@
 """Looking for a word of somebody's table in the files that this machine keeps."""
 
-from __future__ import annotations
-
 import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -14,7 +11,7 @@ BROWSER_PREFIXES = ("playwright", ".org.chromium", "org.chromium")  # what the b
 LARGEST = 500 * 1024**2
 
 
-def written_since(moment: float, *more: Path) -> Iterator[Path]:
+def written_since(moment, *more):
     """Yield the files in `FOLDERS`, and in `more`, that were written after a moment."""
     for folder in (*FOLDERS, *more):
         for directory, names, files in os.walk(folder):
@@ -28,7 +25,7 @@ def written_since(moment: float, *more: Path) -> Iterator[Path]:
                     continue
 
 
-def holding(marker: str, moment: float, *more: Path) -> list[Path]:
+def holding(marker, moment, *more):
     """Return the files of `FOLDERS`, and of `more`, written after a moment that hold the marker."""
     spellings = [marker.encode(code) for code in ("utf-8", "utf-16-le", "utf-32-le")]
     paths = []

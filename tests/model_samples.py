@@ -1,20 +1,17 @@
 """People, models of them made on the spot, and the files these are saved as."""
 
-from __future__ import annotations
-
 import functools
 import io
 import json
 import warnings
 import zipfile
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import skops.io
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
@@ -22,7 +19,7 @@ NUMBERS = ["age", "income", "hours"]
 
 
 @functools.cache
-def people() -> pd.DataFrame:
+def people():
     """Return 240 people, never to be changed."""
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(
@@ -38,16 +35,16 @@ def people() -> pd.DataFrame:
     return frame
 
 
-def numbers() -> np.ndarray:
+def numbers():
     return people()[NUMBERS].to_numpy(dtype=np.float32)
 
 
-def binary() -> np.ndarray:
+def binary():
     return (people()["approved"] == "yes").to_numpy().astype(np.int64)
 
 
 @functools.cache
-def pipeline(texts: bool = True) -> Pipeline:
+def pipeline(texts=True):
     """Return a tree on scaled numbers and one-hot categories, with its answers as texts or as 0 and 1."""
     prepared = ColumnTransformer([("n", StandardScaler(), NUMBERS), ("c", OneHotEncoder(), ["work"])])
     answers = people()["approved"] if texts else binary()
@@ -57,34 +54,32 @@ def pipeline(texts: bool = True) -> Pipeline:
 
 
 @functools.cache
-def logistic(texts: bool = False) -> LogisticRegression:
+def logistic(texts=False):
     """Return a logistic regression fitted on an array without names."""
     return LogisticRegression().fit(numbers(), people()["approved"].to_numpy(dtype=object) if texts else binary())
 
 
-def as_onnx(model: Any, sample: Any, **settings: Any) -> bytes:
+def as_onnx(model, sample, **settings):
     """Return a model as ONNX; settings are skl2onnx's options for the classifier."""
     from skl2onnx import to_onnx
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the exporter
         exported = to_onnx(model, sample, options={id(model): settings} if settings else None)
-    return bytes(exported.SerializeToString())
+    return exported.SerializeToString()
 
 
-def as_skops(model: Any) -> bytes:
-    return bytes(skops.io.dumps(model))
+def as_skops(model):
+    return skops.io.dumps(model)
 
 
-def opened(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return description and arrays of a skops file."""
+def opened(content):
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     return json.loads(members.pop("schema.json")), members
 
 
-def closed(schema: Any, members: dict[str, bytes] | None = None, *, compression: int = zipfile.ZIP_STORED) -> bytes:
-    """Return a skops file made of a description and arrays."""
+def closed(schema, members=None, *, compression=zipfile.ZIP_STORED):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
         archive.writestr("schema.json", schema if isinstance(schema, (str, bytes)) else json.dumps(schema))
@@ -93,30 +88,27 @@ def closed(schema: Any, members: dict[str, bytes] | None = None, *, compression:
     return buffer.getvalue()
 
 
-def node(loader: str, kind: str, content: Any = None, **more: Any) -> dict[str, Any]:
-    """Return a node of a skops file's description."""
+def node(loader, kind, content=None, **more):
     module, _, name = kind.rpartition(".")
     return {"__class__": name, "__module__": module, "__loader__": loader, "content": content, **more}
 
 
-def text_node(value: Any) -> dict[str, Any]:
+def text_node(value):
     return node("JsonNode", "builtins.str", json.dumps(value), is_json=True)
 
 
-def several(*values: Any) -> dict[str, Any]:
+def several(*values):
     return node("TupleNode", "builtins.tuple", [text_node(value) for value in values])
 
 
-def nodes_of(part: Any, kind: str) -> list[dict[str, Any]]:
+def nodes_of(part, kind):
     """Return the nodes of a class inside a description."""
     matches = [part] if isinstance(part, dict) and part.get("__class__") == kind else []
     inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     return matches + [descendant for item in inside for descendant in nodes_of(item, kind)]
 
 
-def graph(
-    nodes: list[Any], *, inputs: Any = (("x", 1, [None, 2]),), outputs: Any = (("p", 1, None),), **more: Any
-) -> bytes:
+def graph(nodes, *, inputs=(("x", 1, [None, 2]),), outputs=(("p", 1, None),), **more):
     """Return a graph of operators as an ONNX file; inputs and outputs are name, type and shape."""
     from onnx import helper
 
@@ -129,4 +121,4 @@ def graph(
         sparse_initializer=more.pop("sparse", None),
     )
     domains = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3), *more.pop("domains", [])]
-    return bytes(helper.make_model(onnx_graph, opset_imports=domains, ir_version=8, **more).SerializeToString())
+    return helper.make_model(onnx_graph, opset_imports=domains, ir_version=8, **more).SerializeToString()

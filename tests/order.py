@@ -1,7 +1,5 @@
 """In which order files of tests run beside each other: what takes long first, so that only short ones are last."""
 
-from __future__ import annotations
-
 SECONDS = {
     "tests/verdicts/test_bank.py": 200,
     "tests/browser/test_screens.py": 260,
@@ -26,7 +24,6 @@ SECONDS = {
     "tests/unit/release_audit/test_self_test.py": 45,
     "tests/properties/test_soft_properties.py": 44,
     "tests/unit/adversaries/test_adversaries.py": 15,
-    "tests/browser/test_studies.py": 30,
     "tests/app/test_bias_queries.py": 25,
     "tests/unit/desk/test_damage.py": 25,
     "tests/golden/test_golden.py": 31,
@@ -60,6 +57,6 @@ UNKNOWN = 3
 """What any other file takes."""
 
 
-def rank(file: str) -> tuple[float, str]:
+def rank(file):
     """Return what files are sorted by: how long they take, then their names."""
     return -SECONDS.get(file, UNKNOWN), file

@@ -4,14 +4,11 @@
 done before or not. A part is done once it has passed on the files as they are: its stamp holds their fingerprint.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,31 +23,28 @@ WORKERS = 3
 ROOM = 500.0
 """Seconds of one core a part may take: about four minutes on two."""
 
-Part = list[str]
-"""Files of tests."""
 
-
-def cost(file: str) -> float:
+def cost(file):
     """Return about how many seconds of one core all tests of a file take."""
     return SECONDS.get(file, UNKNOWN) * (TIMES if file.startswith("tests/properties/") else 1)
 
 
-def parts(root: Path = ROOT) -> dict[str, Part]:
+def parts(root=ROOT):
     """Return the parts: the files of each folder, shared out so that its parts take about as long."""
-    folders: dict[str, list[str]] = {}
+    folders = {}
     for path in sorted((root / "tests").rglob("test_*.py")):
         file = path.relative_to(root).as_posix()
         folders.setdefault(file.split("/")[1], []).append(file)
-    parts_by_name: dict[str, Part] = {}
+    parts_by_name = {}
     for folder, files in folders.items():
-        shares: list[Part] = [[] for _ in range(math.ceil(sum(map(cost, files)) / ROOM))]
+        shares = [[] for _ in range(math.ceil(sum(map(cost, files)) / ROOM))]
         for file in sorted(files, key=lambda file: (-cost(file), file)):
             min(shares, key=lambda share: sum(map(cost, share))).append(file)
         parts_by_name |= {f"{folder}-{number}": share for number, share in enumerate(shares, 1)}
     return parts_by_name
 
 
-def _watched() -> Iterator[Path]:
+def _watched():
     """Yield the files that what tests say may hang on."""
     yield from (path for ending in ("*.py", "*.toml", "*.txt", "README.md") for path in ROOT.glob(ending))
     yield from (ROOT / "docs").rglob("*.md")
@@ -58,7 +52,7 @@ def _watched() -> Iterator[Path]:
         yield from (path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
-def state() -> str:
+def state():
     """Return the SHA-256 of all files that what tests say may hang on."""
     digest = hashlib.sha256()
     for path in sorted(_watched()):
@@ -66,7 +60,7 @@ def state() -> str:
     return digest.hexdigest()
 
 
-def run(name: str, files: Part) -> bool:
+def run(name, files):
     """Run a part, leave its stamp if it passes, and return whether it did."""
     began, now = time.monotonic(), state()
     spread = "worksteal" if name.startswith("properties") else "loadfile"  # ten times one property takes minutes
@@ -80,13 +74,13 @@ def run(name: str, files: Part) -> bool:
     return code == 0
 
 
-def done(name: str) -> bool:
+def done(name):
     """Return whether a part has passed on the files as they are."""
     stamp = STAMPS / name
     return stamp.is_file() and stamp.read_text() == state()
 
 
-def main(*names: str) -> int:
+def main(*names):
     """Run the parts wanted, or all that are not done; return the exit status."""
     every = parts()
     if unknown := [name for name in names if name not in every]:

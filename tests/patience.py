@@ -1,14 +1,9 @@
 """How long tests wait for what must come: a minute, and again from each step of work that goes on."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
 MINUTE = 60.0
 
@@ -19,12 +14,7 @@ On a machine with much else to do, FAIRLEAK_TESTS_PATIENCE=5 makes five minutes 
 """
 
 
-def wait_until(
-    condition: Callable[[], object],
-    what: str = "a condition",
-    progress: Callable[[], object] = lambda: None,
-    pause: Callable[[], object] = lambda: time.sleep(0.005),
-) -> None:
+def wait_until(condition, what="a condition", progress=lambda: None, pause=lambda: time.sleep(0.005)):
     """Wait until a condition holds, for a minute from each change of what `progress` returns.
 
     `pause` is called between two looks.
@@ -40,9 +30,7 @@ def wait_until(
         pause()
 
 
-def finished(
-    command: Sequence[str | Path], *, progress: Callable[[], object] = lambda: None, **options: Any
-) -> subprocess.CompletedProcess[str]:
+def finished(command, *, progress=lambda: None, **options):
     """Run a program to its end, and return how it ended and what it wrote.
 
     It may take a minute to each line that it writes, and to each change of what `progress` returns.
@@ -50,7 +38,7 @@ def finished(
     arguments = [str(part) for part in command]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
 
-        def steps() -> object:
+        def steps():
             return os.fstat(out.fileno()).st_size, os.fstat(err.fileno()).st_size, progress()
 
         with subprocess.Popen(arguments, stdout=out, stderr=err, **options) as process:
@@ -65,6 +53,6 @@ def finished(
     return subprocess.CompletedProcess(arguments, process.returncode, *texts)
 
 
-def entries(folder: Path) -> int:
+def entries(folder):
     """Return how many files and folders are in a folder, as a sign of work that fills it."""
     return sum(len(folders) + len(files) for _, folders, files in os.walk(folder))

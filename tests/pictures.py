@@ -3,11 +3,9 @@
 Each page is opened by itself on the built-in demo, in light mode, and waited for until nothing is under way on it.
 """
 
-from __future__ import annotations
-
 import sys
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
 from tests.browser.view import View
@@ -17,8 +15,7 @@ PAGES = ("correction", "bias_queries")
 SIZE = {"width": 1440, "height": 900}
 
 
-def take(browser: Browser, address: str, name: str) -> None:
-    """Write the picture of a page."""
+def take(browser, address, name):
     view = View(browser, address, viewport=SIZE, color_scheme="light")
     view.open(name)
     view.finding_with("%")
@@ -30,8 +27,7 @@ def take(browser: Browser, address: str, name: str) -> None:
     view.close()
 
 
-def main() -> int:
-    """Take all pictures; return the exit status."""
+def main():
     if CHROMIUM is None:
         print("Pictures need Chromium, and none was found (Debian: apt-get install chromium).", file=sys.stderr)
         return 1

@@ -4,13 +4,10 @@
 its rows once it is through.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from core.auditing import MembershipSettings, catalogue_plan
 from core.base.serialize import dumps
@@ -26,14 +23,13 @@ _PLAN = replace(
 POINTS = grid_of(_PLAN, {"model.method": ("unmitigated", "dp_id3"), "model.seed": tuple(range(20))})
 
 
-def rows(store: FileStore | None = None) -> list[dict[str, Any]]:
+def rows(store=None):
     """Return the rows of all plans, measured by two workers, without the seconds."""
     measured = run_experiment(POINTS, samples.table(400), studies=STUDIES, n_jobs=2, store=store)
     return [json.loads(dumps(replace(row, seconds=0.0))) for row in measured]
 
 
-def main(store: str, out: str) -> None:
-    """Run the experiment to its end."""
+def main(store, out):
     Path(out).write_text(json.dumps(rows(FileStore(Path(store)))), encoding="utf-8")
 
 

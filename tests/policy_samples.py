@@ -1,9 +1,5 @@
 """Small policies and measurements, and generated ones, for the tests of verdicts."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from hypothesis import strategies as st
 
 from core.auditing.policy import CHECKS, UNITS, Limit, Policy
@@ -37,17 +33,17 @@ rationale = "Shown."
 """A policy file with two limits, one with a source."""
 
 
-def estimate(value: float, low: float, high: float, *, level: float = 0.95) -> Estimate:
+def estimate(value, low, high, *, level=0.95):
     """Return an estimate on 1,000 records."""
     return Estimate(value=value, low=low, high=high, n=1000, level=level)
 
 
-def done(check: str, value: float, half: float = 0.0, **more: Any) -> Measurement:
+def done(check, value, half=0.0, **more):
     """Return a measurement with an interval of a half width to either side."""
     return Measurement(check=check, outcome="done", estimate=estimate(value, value - half, value + half), **more)
 
 
-def policy(*, level: float = 0.95, optional: tuple[str, ...] = (), **limits: float) -> Policy:
+def policy(*, level=0.95, optional=(), **limits):
     """Return a policy of limits by the names of their checks."""
     policy_limits = tuple(
         Limit(check=check, value=value, required=check not in optional, author="A", date="2026-11-22", rationale="Why.")
@@ -58,31 +54,31 @@ def policy(*, level: float = 0.95, optional: tuple[str, ...] = (), **limits: flo
     )
 
 
-def values(check: str) -> st.SearchStrategy[float]:
+def values(check):
     """Return the values a check can take; of columns those up to 20."""
     unit = UNITS[CHECKS[check].unit]
     return st.floats(unit.least, min(unit.most, 20.0), allow_nan=False)
 
 
-def policies() -> st.SearchStrategy[Policy]:
+def policies():
     """Return policies of one to six limits of which one at least is required."""
     return st.lists(st.sampled_from(list(CHECKS)), min_size=1, max_size=6, unique=True).flatmap(_with_limits)
 
 
-def measurements() -> st.SearchStrategy[tuple[Measurement, ...]]:
+def measurements():
     """Return measurements of any of the checks: estimated, computed, without an interval, not run, broken."""
     return st.tuples(*(_measurement(check) for check in CHECKS)).map(lambda drawn: tuple(m for m in drawn if m))
 
 
 @st.composite
-def _with_limits(draw: st.DrawFn, checks: list[str]) -> Policy:
+def _with_limits(draw, checks):
     limits = {check: draw(values(check)) for check in checks}
     optional = tuple(check for check in checks[1:] if draw(st.booleans()))
     return policy(level=draw(st.sampled_from([0.5, 0.9, 0.95, 0.99])), optional=optional, **limits)
 
 
 @st.composite
-def _measurement(draw: st.DrawFn, check: str) -> Measurement | None:
+def _measurement(draw, check):
     kind = draw(st.sampled_from(["estimated", "estimated", "estimated", "computed", "bare", "not_run", "none"]))
     if kind == "none":
         return None

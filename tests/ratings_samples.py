@@ -1,13 +1,11 @@
 """Small invented ratings made in memory, for tests that need no real ones."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 
 import numpy as np
 from scipy import sparse
 
-from core.datasets.ratings import Ratings, build_ratings
+from core.datasets.ratings import build_ratings
 from core.studies.attriguard import AttriGuardSettings
 
 ratings_settings = partial(AttriGuardSettings, target="train_shares", trained_budgets=(1.0, 3.0, 5.0))
@@ -15,7 +13,7 @@ ratings_settings = partial(AttriGuardSettings, target="train_shares", trained_bu
 
 
 @cache
-def ratings(*, people: int = 400, items: int = 60, values: int = 4, seed: int = 0) -> Ratings:
+def ratings(*, people=400, items=60, values=4, seed=0):
     """Return people of whom a quarter hides a value that shows in a few items of its own."""
     rng = np.random.default_rng(seed)
     value = rng.integers(values, size=people)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.studies.model_card import (
-    ModelCardResult,
     ModelCardSettings,
     Published,
     Release,
@@ -22,7 +19,7 @@ from core.studies.model_card.release import PublishedNumber
 
 
 @cache
-def people(n: int = 300, k: int = 12, *, seed: int = 3) -> ReleasedPeople:
+def people(n=300, k=12, *, seed=3):
     """Return n people and k models, each of which differs from the one before in a few people."""
     rng = np.random.default_rng(seed)
     posterior = np.clip(rng.beta(1.2, 2.0, n), 0.01, 0.99)
@@ -48,8 +45,7 @@ def people(n: int = 300, k: int = 12, *, seed: int = 3) -> ReleasedPeople:
 
 
 @cache
-def card(count: int, *, decimals: int | None = None, epsilon: float | None = None, n: int = 300) -> ModelCardResult:
-    """Return the card of the first so many models."""
+def card(count, *, decimals=None, epsilon=None, n=300):
     return measure_card(people(n), ModelCardSettings(family="mixed", count=count, decimals=decimals, epsilon=epsilon))
 
 
@@ -67,7 +63,7 @@ class Case:
     published: Published
 
 
-def small_case(seed: int, *, precision: str = "", sizes: bool = True) -> Case:
+def small_case(seed, *, precision="", sizes=True):
     """Return 6 to 12 people and 1 to 3 models; precision "exact", "rounded" or "noisy", drawn when left out."""
     rng = np.random.default_rng(seed)
     precision = precision or str(rng.choice(["exact", "rounded", "noisy"]))
@@ -77,7 +73,7 @@ def small_case(seed: int, *, precision: str = "", sizes: bool = True) -> Case:
         sensitive = (rng.random(n) < posterior).astype(np.uint8)
         if all(0 < sensitive[part].sum() < part.sum() for part in (labels == 1, labels == 0)):
             break
-    options: dict[str, Any] = {"rounded": {"decimals": 0}, "noisy": {"epsilon": 10.0 * (k + 1)}}.get(precision, {})
+    options = {"rounded": {"decimals": 0}, "noisy": {"epsilon": 10.0 * (k + 1)}}.get(precision, {})
     statistics = GAPS if rng.random() < 0.5 else (RATES if rng.random() < 0.5 else ("sp_gap",))
     release = Release(
         rng.integers(0, 2, (k, n)),
@@ -94,7 +90,7 @@ def small_case(seed: int, *, precision: str = "", sizes: bool = True) -> Case:
     )
 
 
-def large_case(seed: int, *, n: int = 1000, k: int = 10, **options: Any) -> Case:
+def large_case(seed, *, n=1000, k=10, **options):
     """Return n people whose features move predictions and attribute, and k models that resemble each other."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, 6))
@@ -112,7 +108,7 @@ def large_case(seed: int, *, n: int = 1000, k: int = 10, **options: Any) -> Case
     )
 
 
-def invented(release: Release, values: Mapping[tuple[str, str], float | tuple[float, float]]) -> Published:
+def invented(release, values):
     """Return a card with invented numbers: (model, statistic) -> a number, or the interval that holds it."""
     numbers = []
     for (model, statistic), value in values.items():
@@ -121,7 +117,7 @@ def invented(release: Release, values: Mapping[tuple[str, str], float | tuple[fl
     return Published(release=release, numbers=tuple(numbers))
 
 
-def moved_bits(before: np.ndarray, after: np.ndarray) -> float:
+def moved_bits(before, after):
     """Return KL(after‖before) in bits, people independent; 0 log 0 counts as 0."""
     total = 0.0
     for to, of in ((after, before), (1.0 - after, 1.0 - before)):
@@ -130,6 +126,6 @@ def moved_bits(before: np.ndarray, after: np.ndarray) -> float:
     return total
 
 
-def part_mask(release: Release, part: str) -> np.ndarray:
+def part_mask(release, part):
     """Return who belongs to a part, shape (n,)."""
     return release.cells.inside(part)[release.cells.pattern]

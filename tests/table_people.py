@@ -1,21 +1,17 @@
 """Small tables of made-up people for tests of AttriGuard on tables, and the least noise found by trying everything."""
 
-from __future__ import annotations
-
-from collections.abc import Collection
 from itertools import combinations, product
 
 import numpy as np
 
-from core.studies.attriguard.table import Column, Pair, TablePeople, forbidden_values, places_of
-from core.studies.attriguard.table_search import Defender
+from core.studies.attriguard.table import TablePeople, forbidden_values, places_of
 
 NAMES = ("job", "home", "club", "rooms", "pay")
 CATEGORIES = (("cook", "nurse", "smith", "clerk"), ("flat", "house", "boat"), ("chess", "choir"), (), ())
 CATEGORICAL = np.array([True, True, True, False, False])
 
 
-def people(m: int = 2, *, n: int = 600, u: int = 60, seed: int = 0, leak: float = 1.0) -> TablePeople:
+def people(m=2, *, n=600, u=60, seed=0, leak=1.0):
     """Return n known and u protected people with m private values, which show in all columns.
 
     Nobody is a smith on a boat, and nobody a nurse in a house.
@@ -46,15 +42,7 @@ def people(m: int = 2, *, n: int = 600, u: int = 60, seed: int = 0, leak: float 
     )
 
 
-def least_columns(
-    record: np.ndarray,
-    columns: tuple[Column, ...],
-    defender: Defender,
-    target: int,
-    rules: Collection[Pair],
-    *,
-    most: int | None = None,
-) -> int | None:
+def least_columns(record, columns, defender, target, rules, *, most=None):
     """Return the fewest columns to change until the classifier reads the target, by asking it about every change.
 
     Changes that leave a forbidden pair that was not there before are left out; None when nothing serves, or nothing
@@ -73,14 +61,14 @@ def least_columns(
     return None
 
 
-def pairs_held(record: np.ndarray, columns: tuple[Column, ...], rules: Collection[Pair]) -> set[tuple[int, int]]:
+def pairs_held(record, columns, rules):
     """Return the forbidden pairs of one record, as pairs of places."""
     (places,) = places_of([column.listed for column in columns], record[None])
     forbidden = forbidden_values(columns, rules)
     return {(a, b) for a, b in combinations(places.tolist(), 2) if forbidden[a, b]}
 
 
-def broken(columns: tuple[Column, ...], rules: Collection[Pair], records: np.ndarray) -> np.ndarray:
+def broken(columns, rules, records):
     """Return how many forbidden pairs each record holds, (n,)."""
     places = places_of([column.listed for column in columns], records)
     forbidden = forbidden_values(columns, rules)
@@ -88,7 +76,7 @@ def broken(columns: tuple[Column, ...], rules: Collection[Pair], records: np.nda
     return np.sum([forbidden[places[:, a], places[:, b]] for a, b in pairs], axis=0)
 
 
-def leads(defender: Defender, records: np.ndarray) -> np.ndarray:
+def leads(defender, records):
     """Return by how much each value's score leads every other's, (n, m), from the classifier's own decision values."""
     scores = defender.classifier.decision_function(defender.encoder.transform(records))
     if scores.ndim == 1:

@@ -1,17 +1,13 @@
 """Processes that use a database, started many at once and killed; and a fresh database on PostgreSQL."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import re
 import secrets
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import ModuleType
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -31,18 +27,18 @@ STATEMENTS = {
 
 
 @contextmanager
-def steps(heard: Callable[[str], None]) -> Iterator[None]:
+def steps(heard):
     """Hear each step of every change as soon as it is done, by what the databases of this process are asked."""
-    under_way: list[str] = []
+    under_way = []
 
-    def executed(connection: Any, cursor: Any, statement: str, *more: Any) -> None:
+    def executed(connection, cursor, statement, *more):
         for step, pattern in STATEMENTS.items():
             if re.match(pattern, statement, re.DOTALL):
                 under_way.append(step)
                 heard(step)
 
-    def ended(step: str) -> Callable[..., None]:
-        def tell(*_: Any) -> None:
+    def ended(step):
+        def tell(*_):
             if under_way and step:
                 heard(step)
             if step != "committing":
@@ -62,16 +58,15 @@ def steps(heard: Callable[[str], None]) -> Iterator[None]:
 class Killer:
     """Kills this process with SIGKILL at a step, once it is armed."""
 
-    def __init__(self, step: str) -> None:
+    def __init__(self, step):
         self.step, self.armed = step, False
 
-    def __call__(self, step: str) -> None:
-        """Die if this is the step."""
+    def __call__(self, step):
         if self.armed and step == self.step:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _hasty(work: Callable[..., None], *arguments: Any) -> None:
+def _hasty(work, *arguments):
     """Work where a database that is busy turns everybody away before a test has lost its patience."""
     core.store.database.BUSY_SECONDS = int(PATIENT) // 2
     work(*arguments)
@@ -83,14 +78,14 @@ class Worker:
     _context = multiprocessing.get_context("forkserver")
     _context.set_forkserver_preload(["tests.ledger_work", "tests.history_work"])
 
-    def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
+    def __init__(self, work, *arguments):
         self.answers, sent = self._context.Pipe(duplex=False)
         self.process = self._context.Process(target=_hasty, args=(work, *arguments, sent))
         with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # which tests of pages leave as theirs
             self.process.start()
         sent.close()  # the worker's alone, so that its end is the end of the answers
 
-    def collected_answers(self) -> list[dict[str, Any]]:
+    def collected_answers(self):
         """Wait for the process and return the answers it showed; one cut off by a kill was not shown.
 
         It may have been turned away because the others kept the database busy: SQLite serves nobody in turn.
@@ -101,7 +96,7 @@ class Worker:
         self.process.join(PATIENT)
         return received
 
-    def next(self) -> dict[str, Any] | None:
+    def next(self):
         """Wait for the next answer; None if there is none any more."""
         assert self.answers.poll(PATIENT)
         try:
@@ -115,7 +110,7 @@ class Worker:
 
 
 @pytest.fixture
-def database() -> Iterator[str]:
+def database():
     """The URL of an empty database on the PostgreSQL that the environment names, dropped afterwards."""
     server = os.environ.get("FAIRLEAK_POSTGRES")
     if not server:

@@ -1,7 +1,6 @@
 """A fresh dashboard for each test: caches cleared, its threads ended before the next."""
 
 import time
-from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -12,14 +11,11 @@ from streamlit.testing.v1 import local_script_runner
 import core.experiments.engine
 from core.auditing import subprocess_jobs
 from pages.shell import background, cached, signin
-from pages.shell.signin import Access, Role
+from pages.shell.signin import Access
 from tests import ledger_work
 from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob, steps
 from tests.expected import run_once
 from tests.patience import wait_until
-
-Start = Callable[..., Dashboard]
-Be = Callable[[Role], None]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -78,7 +74,6 @@ def start(monkeypatch, points, tmp_path):
 
 @pytest.fixture
 def dashboard(start):
-    """A dashboard nobody has touched."""
     return start()
 
 

@@ -1,33 +1,26 @@
 """The dashboard in-process: open pages, wait for their jobs, read what they say."""
 
-from __future__ import annotations
-
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 from unittest.mock import patch
 
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from core.auditing import AuditPlan
 from core.base.serialize import content_fingerprint
-from core.datasets.dataset import AuditDataset
-from core.datasets.roles import Roles
 from core.experiments.attacked_models import MEASURES
-from core.experiments.engine import PointStore, measured_points, point_key
+from core.experiments.engine import measured_points, point_key
 from core.experiments.experiment import ModelMeasurements
-from core.studies.correction import CorrectionResult, CorrectionSettings
+from core.studies.correction import CorrectionSettings
 from core.studies.correction.numbers import NUMBERS, number_of
 from core.studies.fairness.study import model_number, unfairness
-from core.studies.study import Measurement
 from pages.shell import shell
-from pages.shell.background import Job, Work
+from pages.shell.background import Job
 from tests import expected
 from tests.expected import run_once
 from tests.patience import PATIENT, wait_until
@@ -37,7 +30,7 @@ UNIQUE_ROLES = ("label", "sensitive", "crossed", "prediction", "score", "sets", 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
 
-def plain(text: str) -> str:
+def plain(text):
     """Return Markdown as it is read."""
     return re.sub(r"\\(.)", r"\1", text).replace("\N{NO-BREAK SPACE}", " ")
 
@@ -45,11 +38,11 @@ def plain(text: str) -> str:
 class Gate:
     """Lets work pass unless a test has closed it (`open.clear()`); `reached` tells that some has come."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.open, self.reached = threading.Event(), threading.Event()
         self.open.set()
 
-    def wait(self) -> None:
+    def wait(self):
         """Wait until it is open, in a job's thread: the test that waits for the job has no more than its patience."""
         self.reached.set()
         self.open.wait()
@@ -58,30 +51,28 @@ class Gate:
 class RecordedJob(Job):
     """A job that can be waited for."""
 
-    started: ClassVar[list[RecordedJob]] = []
+    started: ClassVar[list[Job]] = []
 
-    def __init__(self, work: Work, lane: str, *arguments: Any) -> None:
+    def __init__(self, work, lane, *arguments):
         self.lane = lane.removeprefix("own ")
         self.started.append(self)
         super().__init__(work, lane, *arguments)
 
-    def end(self) -> None:
-        """Wait until it has ended."""
+    def end(self):
         wait_until(lambda: not self.busy, "the end of a job", steps)
 
 
-def steps() -> object:
+def steps():
     """Return how far the jobs are; one that another thread has only begun to make is left out."""
     jobs = [job for job in RecordedJob.started if hasattr(job, "state")]
     return [(job.state, job.done, len(job.partial)) for job in jobs]
 
 
-def sweep_job() -> RecordedJob:
-    """Return the job of its kind started last."""
+def sweep_job():
     return [job for job in RecordedJob.started if job.lane == "sweep"][-1]
 
 
-def _measured(plan: AuditPlan, result: CorrectionResult) -> tuple[Measurement, ...]:
+def _measured(plan, result):
     """Return what is measured of a model under a plan that discloses its tolerance."""
     settings = replace(plan.settings_of("correction", CorrectionSettings), tolerance=plan.config.tolerance)
     measurements = []
@@ -98,21 +89,11 @@ def _measured(plan: AuditPlan, result: CorrectionResult) -> tuple[Measurement, .
 class PointsOnDemand:
     """Yields as many models as it is allowed to; stands in for `core.experiments.engine.measured_points`."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.allowed = threading.Semaphore(0)
         self.over = False
 
-    def __call__(
-        self,
-        configs: Sequence[Any],
-        dataset: AuditDataset,
-        *,
-        store: PointStore,
-        n_jobs: int,
-        measure: Any,
-        parts: tuple[Any, ...],
-        result: Any,
-    ) -> Iterator[Any]:
+    def __call__(self, configs, dataset, *, store, n_jobs, measure, parts, result):
         if parts != (MEASURES,):
             yield from measured_points(configs, dataset, store=store, measure=measure, parts=parts, result=result)
             return
@@ -130,12 +111,10 @@ class PointsOnDemand:
             store.save(point_key(plans, dataset, ModelMeasurements, *parts), measurements)
             yield measurements
 
-    def allow(self, count: int) -> None:
-        """Let so many more models finish."""
+    def allow(self, count):
         self.allowed.release(count)
 
-    def end(self) -> None:
-        """Train nothing more: whoever waits for a model gets none."""
+    def end(self):
         self.over = True
         self.allowed.release(1000)
 
@@ -143,16 +122,16 @@ class PointsOnDemand:
 class Dashboard:
     """One session of the dashboard, started from app.py."""
 
-    def __init__(self, link: dict[str, str] | None = None) -> None:
+    def __init__(self, link=None):
         self.test = AppTest.from_file(APP, default_timeout=PATIENT)
         self.test.query_params.update(link or {})
 
-    def settle(self) -> Dashboard:
+    def settle(self):
         """Run the page until none of the audits it waits for is under way."""
         wait_until(self._settled, "the page's audits", steps, pause=lambda: None)
         return self
 
-    def _settled(self) -> bool:
+    def _settled(self):
         over = {id(job) for job in RecordedJob.started if not job.busy}
         self.test.run()
         assert not self.test.exception, self.test.exception[0].value
@@ -161,17 +140,17 @@ class Dashboard:
             job.wait(30)
         return not awaited
 
-    def until(self, check: Callable[[], Any]) -> None:
+    def until(self, check):
         """Run the page until a check holds, without waiting for its jobs."""
 
-        def checked() -> object:
+        def checked():
             self.test.run()
             assert not self.test.exception
             return check()
 
         wait_until(checked, "what the page is to show", pause=lambda: None)
 
-    def open(self, page: str, *, settled: bool = True) -> Dashboard:
+    def open(self, page, *, settled=True):
         """Go to a page by its address, and wait until it is complete unless told otherwise."""
         self.test._page_hash = calc_hash("home" if page == "overview" else page)  # the first page's address is bare
         if settled:
@@ -179,12 +158,12 @@ class Dashboard:
         self.test.run()
         return self
 
-    def press(self, key: str) -> None:
+    def press(self, key):
         """Press the button whose key begins like this and let the page hear of it; a click alone waits for a run."""
         self.button(key).click()
         self.test.run()
 
-    def click(self, key: str) -> Dashboard:
+    def click(self, key):
         """Press the button whose key begins like this, and look at the page when all is there.
 
         Roles are applied without the audit that follows: the page stays, and no attack is started.
@@ -193,19 +172,18 @@ class Dashboard:
         with patch("streamlit.switch_page", lambda *_, **__: st.rerun()) if key == "use_roles" else nullcontext():
             return self.settle()
 
-    def give(self, key: str, name: str, content: bytes) -> Dashboard:
-        """Give a file to the upload box with this key."""
+    def give(self, key, name, content):
         self.test.file_uploader(key=key).set_value((name, content, "application/octet-stream"))
         return self.settle()
 
-    def upload(self, name: str, content: bytes) -> Dashboard:
+    def upload(self, name, content):
         return self.give("upload", name, content)
 
-    def assign(self, **columns: Any) -> Dashboard:
+    def assign(self, **columns):
         """Fill in the form as `draft` does, and press its button."""
         return self.draft(**columns).click("use_roles")
 
-    def draft(self, **columns: Any) -> Dashboard:
+    def draft(self, **columns):
         """Give columns their roles and fill in the values, in the form's order.
 
         An empty column means that none has the role; `excluded` are all columns that are left out. Which outcome is
@@ -222,79 +200,72 @@ class Dashboard:
                 self._set(self.widget(f"{name}_"), columns[name])
         return self.favour()
 
-    def favour(self) -> Dashboard:
+    def favour(self):
         """Answer which outcome is good for the person, where nobody has: the one that the score predicts."""
         favourable = self.widgets("favourable_")
         if favourable and not favourable[0].value:
             self._set(favourable[0], self.widget("positive_").value)
         return self
 
-    def _set(self, widget: Any, value: Any) -> None:
+    def _set(self, widget, value):
         widget.set_value(value)
         self.test.run()
         assert not self.test.exception
 
-    def column_roles(self) -> dict[str, str]:
-        """Return each column's role on the form."""
+    def column_roles(self):
         boxes = [box for box in self.test.selectbox if (box.key or "").startswith("role_")]
         return {plain(box.label).removeprefix("Role of "): box.value for box in boxes}
 
-    def role_box(self, column: str) -> Any:
-        """Return the select box of a column's role."""
+    def role_box(self, column):
         return next(box for box in self.test.selectbox if box.label == f"Role of {shell.escape(column)}")
 
-    def bring(self, name: str, content: bytes, roles: Roles) -> Dashboard:
+    def bring(self, name, content, roles):
         """Upload a table and let its columns be what these roles say."""
         values = {"group": list(roles.group)} if roles.group else {"way": "each"} if roles.each else {}
         role_columns = {role: getattr(roles, role, "") for role in (*UNIQUE_ROLES, "positive", "missing")}
         return self.open("data").upload(name, content).assign(**role_columns, **values, excluded=roles.excluded)
 
     @property
-    def texts(self) -> list[str]:
+    def texts(self):
         """All Markdown of the page, sidebar included."""
         return [element.value for element in self.test.markdown]
 
     @property
-    def findings(self) -> list[str]:
+    def findings(self):
         """The page's second-level headings, with the grey line."""
         return [text for text in self.texts if text.startswith("## ")]
 
     @property
-    def finding(self) -> str:
-        """The page's finding."""
+    def finding(self):
         (text,) = self.findings
         return text
 
     @property
-    def plain_finding(self) -> str:
-        """The same as it is read."""
+    def plain_finding(self):
         return plain(self.finding)
 
-    def plain_problem(self) -> str:
+    def plain_problem(self):
         """The one sentence that says what is wrong, as it is read."""
         (warning,) = self.test.warning
         return plain(warning.value)
 
-    def has_button(self, key: str) -> bool:
-        """Return whether there is a button whose key begins like this."""
+    def has_button(self, key):
         return any((button.key or "").startswith(key) for button in self.test.button)
 
-    def button(self, key: str) -> Any:
-        """Return the button whose key begins like this."""
+    def button(self, key):
         return next(button for button in self.test.button if (button.key or "").startswith(key))
 
-    def widget(self, key: str) -> Any:
+    def widget(self, key):
         """Return the control whose key begins like this, one of the whole key before others."""
         candidates = self.widgets(key)
         return next((widget for widget in candidates if widget.key == key), candidates[0])
 
-    def widgets(self, key: str) -> list[Any]:
-        """Return the controls whose key begins like this."""
+    def widgets(self, key):
         kinds = ("selectbox", "multiselect", "slider", "select_slider", "number_input", "toggle", "button_group")
         kinds += ("checkbox", "radio", "text_input", "text_area", "date_input")
         return [widget for kind in kinds for widget in getattr(self.test, kind) if (widget.key or "").startswith(key)]
 
-    def choose(self, **controls: object) -> Dashboard:
+    def choose(self, **controls):
         """Set controls by the beginning of their key, and look at the page; also before one that is not there yet."""
         for key, value in controls.items():
             if not self.widgets(key):
@@ -303,6 +274,6 @@ class Dashboard:
         return self.settle()
 
     @property
-    def page_text(self) -> str:
+    def page_text(self):
         """All text but the explanations, as it is read."""
         return plain(" ".join([*self.texts, *(caption.value for caption in self.test.caption)]))

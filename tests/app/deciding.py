@@ -6,19 +6,12 @@ from dataclasses import replace
 import pytest
 
 import core.auditing
-from core.auditing import AuditPlan, BiasQueriesSettings, MembershipSettings, ReleaseAudit, SelfTest, run_audit
+from core.auditing import BiasQueriesSettings, MembershipSettings, SelfTest, run_audit
 from core.base.serialize import fingerprint
 from core.stats.estimates import proportion
 
-SELF_TESTS = (
-    SelfTest(
-        attack="A made-up attack",
-        false_alarms=proportion(4, 200),
-        detected=proportion(200, 200),
-        passed=True,
-        told="Nothing was planted.",
-    ),
-)
+_RATES = {"false_alarms": proportion(4, 200), "detected": proportion(200, 200)}
+SELF_TESTS = (SelfTest(attack="A made-up attack", passed=True, told="Nothing was planted.", **_RATES),)
 
 
 def quick(plan):
@@ -42,9 +35,9 @@ class Attacks:
     """Stands in for `core.auditing.run_audit`: little work, done once, or `instead` an invented audit."""
 
     def __init__(self):
-        self.plans: list[AuditPlan] = []
-        self.audits: list[ReleaseAudit] = []
-        self.instead: ReleaseAudit | None = None
+        self.plans = []
+        self.audits = []
+        self.instead = None
 
     def __call__(self, plan, table, policy, **options):
         """Audit, or return what an equal audit found."""
@@ -79,7 +72,6 @@ def board(dashboard):
 
 
 def section(dashboard, name):
-    """Open a section below the verdict."""
     dashboard.choose(further_release=name)
 
 

@@ -10,7 +10,6 @@ from core.studies.attriguard import AttriGuardSettings, RatingsDefense, TableDef
 from core.studies.attriguard.study import STUDY
 from pages._attriguard import attriguard_controls as controls
 from tests import expected, ratings_samples
-from tests.app.dashboard import RecordedJob
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 
@@ -110,27 +109,6 @@ def test_ratings_and_their_sections(dashboard, begun):
             dashboard.choose(guard_person=80)  # who rated nothing
             assert "Inferred as" in dashboard.page_text
     assert f"AttriGuard changes {study.spent(1.5).value:.1f} ratings" in dashboard.page_text
-
-
-@pytest.mark.long
-def test_the_slider_moves_finding_and_sections_and_computes_nothing_anew(dashboard, begun):
-    study = study_of()  # before the page waits for it
-    dashboard.open("attriguard")
-    jobs = len(RecordedJob.started)
-    for budget in (0.0, 0.1, study.last_budget):
-        dashboard.choose(guard_budget=budget)
-        assert_tells(dashboard, study, budget)
-    assert len(RecordedJob.started) == jobs and begun.count == 1
-    sentences = {**SECTIONS, "changes": "of the changed records hold only pairs of values that somebody has"}
-    for section, sentence in sentences.items():
-        dashboard.choose(further_guard_table=section)
-        assert sentence in dashboard.page_text
-    dashboard.choose(further_guard_table="person", guard_budget=0.3, guard_person=7)
-    size = float(study.mechanism(0.3)[6] @ study.size[6])
-    assert f"“{study.values[study.predicted[6]]}”" in dashboard.page_text
-    assert f"on average {size:.2f} columns change" in dashboard.page_text
-    (frame,) = (f.value for f in dashboard.test.dataframe)
-    assert list(frame.columns)[:2] == ["column", "without noise"] and len(frame) == study.size[6].max()
 
 
 @pytest.mark.long

@@ -1,7 +1,4 @@
-"""Bias queries in-process: whatever the controls say, the page says what the study says.
-
-Four repeats are drawn instead of twenty, and of every curve the end alone.
-"""
+"""Bias queries in-process: whatever the controls say, the page says what the study says."""
 
 import re
 from dataclasses import replace
@@ -26,13 +23,11 @@ def subject(config):
 
 
 def last_result(config, settings):
-    """Return what a notebook has of the study."""
     *_, result = STUDY.run(subject(config), settings)
     return result
 
 
 def assert_tells(dashboard, result, settings):
-    """Check that the finding is the study's."""
     (headline,) = STUDY.findings(result, settings)
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
 
@@ -58,7 +53,6 @@ _CASES = [
         {"noise": "exact", "question_design": "targeted", "answered_101": 101},
         replace(START, mechanism="exact", design="targeted", questions=101),
     ),
-    ({"question_design": "bits"}, replace(START, design="bits", questions=2)),
     (
         {"noise": "cauchy", "question_design": "single", "answered_100": 100},
         replace(START, mechanism="cauchy", design="single", questions=100),

@@ -15,12 +15,11 @@ from core.cli.arguments import Parser
 from core.datasets import load
 from core.experiments.choose import CandidatePoint, ChooseSettings
 from core.experiments.engine import point_key
-from core.stats.estimates import proportion
 from pages._report import report_plan
 from pages.shell.background import ResultStore
 from tests import samples
 from tests.app.deciding import attacks
-from tests.unit.choose.candidate_samples import SAFE, half
+from tests.unit.choose.candidate_samples import SAFE, point
 
 __all__ = ["attacks"]
 
@@ -32,7 +31,7 @@ class Measured:
 
     def __init__(self, truth):
         self.truth, self.count = truth, 0
-        self.read: set[tuple[str, ...]] = set()
+        self.read = set()
 
     def __call__(self, candidate_sets, *, store=None, **_):
         for candidate_set in candidate_sets:
@@ -41,18 +40,11 @@ class Measured:
                 rng = np.random.default_rng(self.count)
                 self.count += 1
                 accuracy = 0.85 if (config.method, config.depth, config.tolerance) == BEST else 0.75
-                choosing, judging = (half(accuracy, self.truth, rng) for _ in range(2))
-                point = CandidatePoint(
-                    config=config,
-                    name=candidate_set.name,
-                    choosing=choosing,
-                    judging=judging,
-                    majority=proportion(600, 1000),
-                )
+                measured = replace(point(0, accuracy, self.truth, rng), config=config, name=candidate_set.name)
                 if store is not None:
                     key = point_key(config, candidate_set.dataset, CandidatePoint, *candidate_set.parts)
-                    store.save(key, point)
-                yield point
+                    store.save(key, measured)
+                yield measured
 
 
 def opened(dashboard):

@@ -25,7 +25,6 @@ def state(name="demo, sex"):
 
 
 def desk(dashboard):
-    """Open the page with a new ledger."""
     return dashboard.open("desk").click("desk_create")
 
 
@@ -72,9 +71,6 @@ def sent(dashboard):
     content = "\n".join(protos)
     assert dashboard.finding[3:10] in content  # it does hold what is on the page
     return content
-
-
-# -------------------------------------------------------------------------------------------------- asking
 
 
 def test_register_quote_ask_and_a_repeat_is_free(start):
@@ -185,9 +181,6 @@ def test_an_answer_belongs_to_its_question_and_a_price_that_changed_meanwhile_is
     assert "The price has changed since it was shown" in plain(dashboard.test.warning[0].value)
 
 
-# -------------------------------------------------------------------------------------------------- files
-
-
 def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashboard, tmp_path):
     from_file(dashboard, "people.parquet", desk_files.test_set_parquet())
     status = state("loans")
@@ -223,16 +216,6 @@ def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(da
     dashboard.choose(desk_new_name_file="loans").click("desk_register")
     roles = state("loans").roles
     assert (roles.group, roles.label, roles.positive) == (("Female",), "repaid", "no")
-
-    first, *rows = desk_files.predictions().decode().splitlines()
-    two = "\n".join([f"{first},other", *(f"{line},0.5" for line in rows)]).encode()
-    dashboard.give("desk_predictions", "models.csv", two).choose(desk_predictions_score="other")
-    assert dashboard.open("data").open("desk").widget("desk_predictions_score").value == "other"
-    dashboard.give("desk_predictions", "again.csv", two)
-    assert dashboard.widget("desk_predictions_score").value != "other"
-
-
-# -------------------------------------------------------------------------------------------------- places
 
 
 def open_location(dashboard, at, button="desk_open"):

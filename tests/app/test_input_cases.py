@@ -18,7 +18,6 @@ def bring(dashboard, frame):
 
 
 def facts_of(frame, **changes):
-    """Return the facts of a table under its suggested roles with some changes."""
     table = read_table(csv_of(frame), "people.csv").frame
     guess = suggest_roles(table)
     roles = replace(guess.roles, **changes)
@@ -34,7 +33,6 @@ def lines(dashboard, sign):
 
 
 def line_with(dashboard, sign, text):
-    """Return the one line of the card with this text."""
     (line,) = (line for line in lines(dashboard, sign) if text in line)
     return line
 
@@ -52,7 +50,6 @@ def repaired(dashboard):
 
 
 def applied(dashboard):
-    """Press the button, and return the roles that are in use."""
     dashboard.click("use_roles")
     assert not dashboard.test.warning
     (roles,) = dashboard.test.session_state["own_roles_upload"]
@@ -68,7 +65,7 @@ def answered(dashboard):
     return dashboard
 
 
-DRAWN = ("base", "without_true_label", "three_outcomes", "h2o")
+DRAWN = ("without_true_label", "three_outcomes", "h2o")
 """Cases that no test below draws; the facts of all are tested where they are found."""
 
 
@@ -124,16 +121,6 @@ def test_the_two_settings_of_the_label_are_two_and_the_score_s_has_its_evidence(
     dashboard.choose(positive_="yes", favourable_="no")
     roles = applied(dashboard)
     assert (roles.positive, roles.favourable) == ("yes", "no")
-
-
-def test_a_copy_of_the_score_is_left_out_by_its_repair(dashboard):
-    frame = CASES["base"].frame()
-    frame["bonus"] = (300 + 100 * frame["score"]).round(1)
-    bring(dashboard, frame).favour()
-    (line,) = lines(dashboard, "bad")
-    assert "bonus looks like an output" in line and dashboard.column_roles()["bonus"] == "feature"
-    repaired(dashboard)
-    assert dashboard.column_roles()["bonus"] == "excluded" and not dashboard.button("use_roles").disabled
 
 
 LABELS = {

@@ -26,7 +26,6 @@ class Held(Gate):
     """Holds audits after their first step."""
 
     def run(self, config, report=None, *, dataset):
-        """Run an audit like `core.studies.correction.run`."""
         assert report is not None
         report(1, 7)
         self.wait()
@@ -36,7 +35,6 @@ class Held(Gate):
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Hold audits until the gate is open."""
     held = Held()
     held.open.clear()
     monkeypatch.setattr(cached, "run", held.run)
@@ -45,7 +43,6 @@ def gate(monkeypatch):
 
 
 def waiting(start, gate):
-    """Return a session whose audit is under way."""
     dashboard = start().open("correction", settled=False)
     dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
     return dashboard

@@ -32,7 +32,6 @@ class Coming(Gate):
     """A study whose attacks come only as far as a test allows, each computed once for all tests."""
 
     def run(self, subject, settings, report=None):
-        """Yield the first attack, the others once the gate is open."""
         key = fingerprint(audit_key(subject.config, subject.dataset), subject.splits.train, settings)
         if key not in _results:
             _results[key] = list(_run(STUDY, subject, settings))
@@ -71,7 +70,6 @@ def result(**changes):
 
 
 def assert_says(dashboard, attacked):
-    """Check that the finding is that of core, with its number and interval."""
     headline, *_ = STUDY.findings(attacked, SETTINGS)
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
 

@@ -1,12 +1,9 @@
 """The pages Models and Model card in-process: the register with its dialogs, and what a released card says."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 
-import numpy as np
 import pytest
 
-from core.datasets.roles import Roles
 from core.store.events import BAN
 from core.store.history import History, default_history, today
 from core.studies.model_card import ModelCardSettings
@@ -35,7 +32,6 @@ def history(monkeypatch, dashboard):
 
 
 def rows(dashboard):
-    """Return the models whose rows are drawn."""
     buttons = [button for button in dashboard.test.button if (button.key or "").startswith("open_model_")]
     return [button.label for button in buttons if button.key[-1].isdigit()]
 
@@ -139,7 +135,6 @@ def card(**changes):
 
 
 def assert_tells(dashboard, result):
-    """Check that the page says all that the study found."""
     headline, *statements = STUDY.findings(result, result.settings)
     assert dashboard.plain_finding.startswith(f"## {headline.point}"), dashboard.plain_finding
     assert headline.evidence in dashboard.plain_finding and headline.to_do in dashboard.page_text
@@ -147,8 +142,14 @@ def assert_tells(dashboard, result):
         assert statement.text.removeprefix(statement.point) in dashboard.page_text
 
 
-def test_precision_statistics_and_number_of_models_move_the_finding(card_page):
-    card_page.choose(release_precision="2 decimals", release_statistics=["sp_gap", "tpr_rate"])
+def test_number_of_models_precision_and_statistics_move_the_finding(card_page):
+    assert_tells(card_page, card())
+    card_page.choose(release_count=10)
+    ten = card(count=10)
+    assert_tells(card_page, ten)
+    assert [fewer.n_models for fewer in ten.fewer] == [1, 2, 5]
+    assert card_page.test.get("download_button")
+    card_page.choose(release_count=COUNT, release_precision="2 decimals", release_statistics=["sp_gap", "tpr_rate"])
     statistics = ("sp_gap", "tpr_rate")
     assert_tells(card_page, card(decimals=2, statistics=statistics, sizes=False))
     card_page.choose(release_precision="noise, ε = 0.1")
@@ -157,39 +158,3 @@ def test_precision_statistics_and_number_of_models_move_the_finding(card_page):
     assert (noisy.most_pinned, noisy.draws.count) == (0, 20)
     card_page.choose(release_statistics=["sizes"])
     assert "this card says nothing" in card_page.plain_problem() and not card_page.findings
-
-
-def test_the_slider_of_models_adds_variants(card_page):
-    assert_tells(card_page, card())
-    card_page.choose(release_count=10)
-    ten = card(count=10)
-    assert_tells(card_page, ten)
-    assert [fewer.n_models for fewer in ten.fewer] == [1, 2, 5]
-    assert card_page.test.get("download_button")
-
-
-def own_table():
-    """Return a table of 900 people in three regions with the predictions of a model, which 40 people lack."""
-    rng = np.random.default_rng(8)
-    rows = ["town,years,region,hired,predicted"]
-    for i in range(900):
-        years = int(rng.integers(0, 40))
-        town = "*Up*" if rng.random() < 0.2 + years / 80 else "<b>Down</b>"
-        region = rng.choice(["a", "b", "c"], p=[0.25, 0.2, 0.55])
-        predicted = "" if 100 <= i < 140 else rng.integers(0, 2)
-        rows.append(f"{town},{years},{region},{rng.integers(0, 2)},{predicted}")
-    return "\n".join(rows).encode()
-
-
-@pytest.mark.long
-def test_predictions_brought_along_are_what_the_page_opens_on(dashboard):
-    roles = Roles(
-        label="hired", positive="1", favourable="1", sensitive="town", group=("*Up*",), prediction="predicted"
-    )
-    dashboard.bring("towns.csv", own_table(), roles).open("model_card")
-    assert dashboard.widget("release_family").value == "audited"
-    assert "(models: 1) make " in dashboard.plain_finding and "<b>Down</b>" in dashboard.page_text
-    assert "Records of the table: 900. Left out without an answer of the model: 40." in dashboard.page_text
-    regions = replace(roles, sensitive="region", group=(), each=True, excluded=("town",))
-    dashboard.bring("regions.csv", own_table(), regions).open("model_card")
-    assert dashboard.widget("release_group_").value == "c"  # of several groups the largest

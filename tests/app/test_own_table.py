@@ -10,7 +10,6 @@ import streamlit as st
 
 from core.auditing import OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
 from core.datasets import build_dataset, read_table
-from core.datasets.roles import Roles
 from core.stats.estimates import accuracy, percent
 from core.studies.bias_queries.study import STUDY as BIAS_QUERIES
 from pages.shell import cached, shell
@@ -21,7 +20,15 @@ from tests.app.test_membership import gate
 from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
 from tests.input_cases import csv_of
 from tests.samples_report import sample
-from tests.unit.datasets.bad_tables import BAD_ROLES, BAD_UPLOADS, GOOD, assert_one_sentence, csv_bytes, rows
+from tests.unit.datasets.bad_tables import (
+    BAD_ROLES,
+    BAD_UPLOADS,
+    GOOD,
+    GOOD_ROLES,
+    assert_one_sentence,
+    csv_bytes,
+    rows,
+)
 from tests.unit.datasets.test_input_check import decided_people
 
 __all__ = ["attacks", "gate"]
@@ -31,16 +38,7 @@ ON_THE_FORM = ("every value chosen", "limit below everybody", "everything exclud
 UPLOADED = ("empty file", "unclosed quote", "hostile file name", "pickle")
 PAGES = ("data", "model", "correction", "bias_queries", "attriguard", "membership")
 TRAINING = ("methods", "seeds", "trained")  # last the one that stays open
-ROLES = Roles(
-    label="hired",
-    positive="yes",
-    favourable="yes",
-    sensitive="sex",
-    group=("M",),
-    prediction="predicted",
-    score="probability",
-    sets="split",
-)
+ROLES = replace(GOOD_ROLES, group=("M",), prediction="predicted", score="probability", sets="split")
 
 
 def scored(count=600):
@@ -69,7 +67,6 @@ def bring_scored(dashboard, **columns):
 
 
 def bring_people(dashboard, **options):
-    """Upload people and say what their columns are."""
     dashboard.open("data").upload("people.csv", people(**options))
     dashboard.assign(label="hired", positive="yes", sensitive="sex", group=[options.get("woman", "F")])
 

@@ -156,16 +156,6 @@ def finish(dashboard):
     dashboard.settle()
 
 
-@pytest.mark.long
-def test_other_methods_are_compared(dashboard, points):
-    dashboard.open("correction").choose(further="methods").click("start_methods")
-    points.allow(100)
-    finish(dashboard)
-    (frame,) = (f.value for f in dashboard.test.dataframe)
-    assert len(frame) == len(METHODS) and frame["Method"].iloc[0] == "Exponentiated gradient"
-    assert list(frame.columns)[:4] == ["Method", "Model accuracy", "Before / after disclosure", "Unfairness"]
-
-
 def test_more_disclosed_is_computed_without_new_models(dashboard):
     dashboard.open("correction").choose(further="more")
     assert "Answers proved optimal: 5 of 5" in dashboard.page_text

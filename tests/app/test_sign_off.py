@@ -39,7 +39,6 @@ def with_model(dashboard, model="Loans", version="1.0"):
 
 
 def signed(dashboard, decision, who, reason="Checks fail."):
-    """Fill in the form and sign."""
     if dashboard.has_button("sign_again_button"):
         dashboard.click("sign_again_button")
     dashboard.choose(sign_decision=decision)
@@ -169,7 +168,6 @@ def test_an_asker_is_shown_no_page_but_the_desk(dashboard, be):
 
 
 def sections(dashboard):
-    """Return what one can do at the desk."""
     (control,) = [group for group in dashboard.test.button_group if group.label == "At the desk"]
     return [option.content for option in control.proto.options]
 

@@ -21,7 +21,6 @@ from tests.toy_study.study import STUDY, UniquenessSettings, UniquenessStudy
 
 @pytest.fixture
 def toy(monkeypatch):
-    """The toy is a study."""
     monkeypatch.setitem(STUDIES, STUDY.name, STUDY)
 
 
@@ -81,7 +80,6 @@ UNMITIGATED = {"experiment_method": ["unmitigated"], "experiment_studies": ["fai
 
 
 def measured(dashboard):
-    """Measure the grid to its end."""
     dashboard.click("start_experiment")
     dashboard.until(lambda: "Settings measured" in dashboard.page_text)
     dashboard.until(lambda: not dashboard.has_button("cancel_experiment"))
@@ -138,7 +136,6 @@ def table(dashboard):
 
 
 def records(dashboard):
-    """Return the records shown, in their order."""
     rows = table(dashboard).split("<tr>")[2:]
     return [int(row.removeprefix("<td>").partition("<")[0]) for row in rows]
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import axe_playwright_python
-from playwright.sync_api import Page
 
 _ENGINE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 
@@ -18,20 +17,13 @@ _RUN = """(async () => (await axe.run(document, {resultTypes: ['violations']})).
 
 
 class Violation(NamedTuple):
-    """A rule of axe-core that an element breaks.
-
-    Attributes
-    ----------
-    rule : str
-    kind : str
-        The element's tag, and the part of Streamlit it is in.
-    """
+    """A rule of axe-core that an element breaks: the element's tag, and the part of Streamlit it is in."""
 
     rule: str
     kind: str
 
 
-def violations(page: Page) -> dict[Violation, str]:
+def violations(page):
     """Return what is wrong with a page as it is now, with one element as an example.
 
     It is asked past the page's content security policy, as a browser's extension would be.

@@ -3,14 +3,13 @@
 import streamlit as st
 
 
-def empty() -> None:
-    """Draw a title and the box."""
+def empty():
     st.title("Empty")
     st.file_uploader("A file")
 
 
-def placeholder() -> None:
-    """Draw nothing."""
+def placeholder():
+    pass
 
 
 first, second = st.Page(empty, title="Empty", default=True), st.Page(placeholder, title="Other", url_path="other")

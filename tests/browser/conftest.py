@@ -1,13 +1,9 @@
 """Servers and browsers for the tests here; everything is stopped again by the test run that started it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, Server
 from tests.browser.view import View
@@ -16,11 +12,8 @@ OWN_FOLDER = Path(__file__).parent
 SHORT = ("test_walks.py", "test_labels.py")
 """The files here that are run unasked."""
 
-Open = Callable[..., View]
-Start = Callable[..., Server]
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Mark the tests here, and skip them where there is no browser."""
     for item in items:
         if OWN_FOLDER in item.path.parents:
@@ -32,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[Any]:
+def pytest_runtest_makereport(item):
     """Let fixtures know whether their test failed."""
     report = yield
     if report.when == "call":
@@ -44,8 +37,7 @@ FAILED = pytest.StashKey[bool]()
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A Chromium."""
+def browser():
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
         yield chromium
@@ -53,11 +45,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def start_server() -> Iterator[Start]:
+def start_server():
     """Start a server that knows no local data, unless told otherwise."""
-    running: list[Server] = []
+    running = []
 
-    def start(**environment: str | None) -> Server:
+    def start(**environment):
         server = Server(environment={"FAIRLEAK_DATA": None, **environment})
         server.start()
         running.append(server)
@@ -73,17 +65,16 @@ def start_server() -> Iterator[Start]:
 
 
 @pytest.fixture(scope="module")
-def server(start_server: Start) -> Server:
-    """The server that the tests of one file share."""
+def server(start_server):
     return start_server()
 
 
 @pytest.fixture
-def look(browser: Browser, server: Server, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+def look(browser, server, request, tmp_path):
     """Open views, in sessions of their own; a failed test leaves their pictures behind."""
-    opened: list[View] = []
+    opened = []
 
-    def open_view(path: str | None = "", *, at: Server | None = None, **options: Any) -> View:
+    def open_view(path="", *, at=None, **options):
         view = View(browser, (at or server).address, **options)
         opened.append(view)
         if path is not None:

@@ -1,7 +1,5 @@
 """Starting FairLeak's server and finding a browser: shared by the browser tests and the benchmark."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -10,9 +8,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 from tests.patience import PATIENT
 
@@ -22,19 +18,12 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 """Path of the browser, None where there is none."""
 
 LAUNCH_ARGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 
 
-def free_port() -> int:
-    """Return a loopback port nobody uses."""
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -43,28 +32,11 @@ def free_port() -> int:
 class Server:
     """A Streamlit server of its own, with empty folders for what it keeps; stopped by its own process.
 
-    Parameters
-    ----------
-    app : Path
-        What `streamlit run` is given.
-    environment : dict, optional
-        Variables to set (or, with value None, to unset) on top of this process's.
-    module : str
-        The module that is run, Streamlit's command or one around it.
-    path : str
-        Where it is told to be on its host, if not at the top.
-    under : sequence of str
-        Beginning of the command, of a program that runs the rest.
+    `environment` sets variables, or unsets those of None; `module` is Streamlit's command or one around it, `path` its
+    place on the host, and `under` the beginning of a command that runs the rest.
     """
 
-    def __init__(
-        self,
-        app: Path = ROOT / "serve.py",
-        environment: dict[str, str | None] | None = None,
-        module: str = "streamlit",
-        path: str = "",
-        under: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, app=ROOT / "serve.py", environment=None, module="streamlit", path="", under=()):
         self.port = free_port()
         self.address = f"http://localhost:{self.port}/{path}".rstrip("/")
         self._folder = Path(tempfile.mkdtemp(prefix="fairleak-server-"))
@@ -78,19 +50,17 @@ class Server:
         self._command += ["--browser.gatherUsageStats", "false", "--server.fileWatcherType", "none"]
 
     @property
-    def pid(self) -> int:
-        """The process."""
+    def pid(self):
         return self._process.pid
 
-    def __enter__(self) -> Server:
+    def __enter__(self):
         self.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, kind, error, at):
         self.stop()
 
-    def start(self) -> None:
-        """Start the server and wait until it answers."""
+    def start(self):
         with self.log.open("wb") as sink:
             self._process = subprocess.Popen(
                 self._command, cwd=ROOT, env=self._environment, stdout=sink, stderr=subprocess.STDOUT
@@ -104,7 +74,7 @@ class Server:
                 time.sleep(0.1)
         raise RuntimeError(f"the server did not start:\n{self.log.read_text()}")
 
-    def stop(self) -> None:
+    def stop(self):
         """Stop the server by its own process; a second time does nothing."""
         self._process.terminate()
         try:

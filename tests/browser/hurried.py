@@ -1,7 +1,5 @@
 """Streamlit's command, with little time for a model file to answer: `SECONDS`."""
 
-from __future__ import annotations
-
 import sys
 
 from streamlit.web import cli

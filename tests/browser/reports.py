@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, NamedTuple
-
-from playwright.sync_api import Browser
 
 from core.auditing.policy import VERDICT_TITLES
 from core.report import from_json
 from core.report.page import embedded_document
 from tests.browser.axe import violations
-from tests.browser.view import View
 
 _LIVE = "script, img, iframe, object, embed, form, input, link, b b, [onerror], [onload], a:not([href^='#'])"
 
 
 class Downloaded(NamedTuple):
-    """Internal report or public summary.
-
-    Attributes
-    ----------
-    html : str
-    findings : dict
-        Read from the JSON file; of an internal report valid by its schema.
-    heading : str
-        What the page is headed with.
-    """
+    """Internal report or public summary as HTML, what its JSON file holds, and what it is headed with."""
 
     html: str
     findings: dict[str, Any]
     heading: str
 
 
-def verdict_headline(view: View) -> str:
+def verdict_headline(view):
     """Wait for the verdict on the Report page, stop what is tested after it, and return the headline."""
     headline = view.finding_with(" of ")
     view.wait_for(view.page.locator(".fl-people"))
@@ -45,13 +32,13 @@ def verdict_headline(view: View) -> str:
     return headline
 
 
-def _file(view: View, key: str) -> str:
+def _file(view, key):
     with view.page.expect_download() as download:
         view.press(key)
     return download.value.path().read_bytes().decode("utf-8")
 
 
-def downloaded(view: View) -> dict[str, Downloaded]:
+def downloaded(view):
     """Download HTML and JSON of internal report and public summary; both have the verdict of the page's headline."""
     headline = verdict_headline(view)
     view.press("files")
@@ -71,7 +58,7 @@ def downloaded(view: View) -> dict[str, Downloaded]:
     return {"internal": internal, "public": public}
 
 
-def read_alone(browser: Browser, report: Downloaded, folder: Path) -> str:
+def read_alone(browser, report, folder):
     """Open a report as a file in a browser without a network, print it, and return what it says."""
     path = folder / f"{report.findings['kind'].replace(' ', '-')}.html"
     path.write_bytes(report.html.encode("utf-8"))

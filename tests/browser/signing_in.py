@@ -1,15 +1,11 @@
 """A provider that signs people in, the people it knows, and the secrets file of a server that believes it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -18,7 +14,7 @@ from playwright.sync_api import expect
 from pages.shell import shell
 from pages.shell.signin import Access, Role
 from tests.browser.driver import free_port
-from tests.browser.view import FRESH, View
+from tests.browser.view import FRESH
 from tests.patience import PATIENT
 
 SECRET = "a secret of the tests, which nobody else uses"
@@ -42,7 +38,7 @@ asker = ["fairleak-askers"]
 
 
 @contextmanager
-def provider(*, seconds: int = 3600) -> Iterator[str]:
+def provider(*, seconds=3600):
     """Run a provider whose word holds for so many seconds; gives its address."""
     port = free_port()
     people = [json.dumps({"sub": name, **claims}) for name, claims in PEOPLE.items()]
@@ -64,7 +60,7 @@ def provider(*, seconds: int = 3600) -> Iterator[str]:
         process.wait(15)
 
 
-def secrets(file: Path, provider: str, roles: str = ROLES, redirect: str = "http://localhost:{port}") -> str:
+def secrets(file, provider, roles=ROLES, redirect="http://localhost:{port}"):
     """Write a secrets file; returns its path, for STREAMLIT_SECRETS_FILES."""
     file.write_text(f"""
 [auth]
@@ -77,11 +73,11 @@ server_metadata_url = "{provider}/.well-known/openid-configuration"
     return str(file)
 
 
-def addresses() -> list[str]:
+def addresses():
     """Return every address that the navigation makes, hidden ones too, "" for the first page, and one it does not."""
-    paths: list[str] = []
+    paths = []
 
-    def page(_: Path, *, url_path: str, default: bool = False, **__: object) -> SimpleNamespace:
+    def page(_, *, url_path, default=False, **__):
         paths.append("" if default else url_path)
         return SimpleNamespace(url_path=url_path)
 
@@ -92,12 +88,11 @@ def addresses() -> list[str]:
     return [*paths, "nowhere"]
 
 
-def title(view: View, text: str) -> None:
-    """Wait until the page has this title."""
+def title(view, text):
     expect(view.page.locator(f"{FRESH} h1").first).to_contain_text(text)
 
 
-def sign_in(view: View, who: str) -> None:
+def sign_in(view, who):
     """Press the button, be somebody at the provider, and come back."""
     title(view, "Sign in")
     view.page.get_by_role("button", name="Sign in").click()
@@ -105,7 +100,7 @@ def sign_in(view: View, who: str) -> None:
     back(view)
 
 
-def back(view: View) -> None:
+def back(view):
     """Come back from the provider, whose own pages (not FairLeak's) ask elsewhere for their looks."""
     view.page.wait_for_url(f"{view.address}/**")
     view.hosts.discard("cdn.jsdelivr.net")

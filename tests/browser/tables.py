@@ -1,7 +1,5 @@
 """A small, likely table to upload, with names and cells that must be shown as they are and never obeyed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 HOSTILE_NAME = "<script>alert(1)</script>"
@@ -9,14 +7,8 @@ STYLED_NAME = "*a*_b_"
 HOSTILE_CELL = "<img src=x onerror=alert(2)> [k](javascript:alert(3)) **F** :red[x]"
 
 
-def people(count: int = 900, *, seed: int = 5, woman: str = "F", man: str = "M") -> bytes:
-    """Return a CSV of so many people: who was hired, with two columns that depend on the sex.
-
-    Parameters
-    ----------
-    woman, man : str
-        The two values of the column `sex`.
-    """
+def people(count=900, *, seed=5, woman="F", man="M"):
+    """Return a CSV of so many people: who was hired, with two columns that depend on the sex, a woman's or a man's."""
     rng = np.random.default_rng(seed)
     female = rng.random(count) < 0.45
     hours = np.where(female, rng.normal(33, 6, count), rng.normal(39, 5, count)).round().astype(int)
@@ -30,7 +22,7 @@ def people(count: int = 900, *, seed: int = 5, woman: str = "F", man: str = "M")
     return "\n".join([f"age,{HOSTILE_NAME},{STYLED_NAME},sex,hired", *rows, ""]).encode()
 
 
-def predicted(table: bytes, *, seed: int = 7) -> bytes:
+def predicted(table, *, seed=7):
     """Return a table of `people` with the labels and scores of a model that is right for two in three."""
     header, *rows = table.decode().splitlines()
     rng = np.random.default_rng(seed)

@@ -7,9 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open
 from tests.browser.tables import people
-from tests.browser.view import FINDING, PATIENT, View
+from tests.browser.view import FINDING, PATIENT
 
 PAGES = ("Data", "Model", "Correction", "Bias queries")
 
@@ -26,7 +25,7 @@ class Screen:
     audited: str
     finding: str
 
-    def is_about(self, table: tuple[str, str]) -> bool:
+    def is_about(self, table):
         """Whether sidebar and badge name this table, and the address does not name another."""
         name, badge = table
         datasets = parse_qs(urlsplit(self.address).query).get("dataset", [])
@@ -44,25 +43,23 @@ LOOK = f"""() => {{
 """Address, title, sidebar and finding in one moment in which no script runs; null in any other."""
 
 
-def screen(view: View) -> Screen:
-    """Return what is on screen once the page is complete."""
+def screen(view):
     return Screen(*view.page.wait_for_function(LOOK, timeout=PATIENT).json_value())
 
 
-def settled(view: View) -> Screen:
+def settled(view):
     """Return what is on screen once it has been the same for a while."""
     return view.steady(lambda: screen(view), "the same screen for a while")
 
 
-def step(view: View, direction: str) -> Screen:
-    """Go back or forward once; return what is on screen then."""
+def step(view, direction):
     before = view.page.url
     getattr(view.page, f"go_{direction}")(wait_until="commit")
     view.until(lambda: view.page.url != before, f"another address after going {direction}")
     return settled(view)
 
 
-def test_back_and_forward_over_two_tables_and_four_pages(look: Open):
+def test_back_and_forward_over_two_tables_and_four_pages(look):
     view = look("data")
     visits = [settled(view)]
     for page in (*PAGES[1:], "Data"):
@@ -90,7 +87,7 @@ def test_back_and_forward_over_two_tables_and_four_pages(look: Open):
     view.in_order()
 
 
-def test_an_audit_s_settings_come_back_with_their_numbers(look: Open):
+def test_an_audit_s_settings_come_back_with_their_numbers(look):
     view = look("model")
     strict = settled(view)
     view.enter("tolerance", "0.05")
@@ -105,7 +102,7 @@ def test_an_audit_s_settings_come_back_with_their_numbers(look: Open):
     expect(view.field("tolerance")).to_have_value("0.050")
 
 
-def test_a_table_that_is_gone(look: Open):
+def test_a_table_that_is_gone(look):
     view = look("data")
     view.bring_people(people())
     view.go("Model")

@@ -1,20 +1,16 @@
 """A person's own table stays with that person: not on disk, not in another session, gone with the page."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import signal
 import time
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from core.datasets import CATALOG
-from tests.browser.conftest import Open
 from tests.browser.driver import Server
 from tests.browser.reports import verdict_headline
 from tests.browser.tables import people
@@ -24,26 +20,26 @@ from tests.markers import holding
 from tests.patience import wait_until
 
 
-def released(server: Server) -> list[int]:
+def released(server):
     """Return how many results each release of a session's store dropped, by the server's log."""
     return [int(n) for n in re.findall(r"session store released: (\d+) results dropped", server.log.read_text())]
 
 
-def assert_built_in_only(view: View) -> None:
+def assert_built_in_only(view):
     """Open the list of tables and check that nobody's own is among them."""
     view.field("dataset").click()
     expect(view.page.get_by_role("option")).to_have_count(len(CATALOG))
     expect(view.page.get_by_role("option", name="Your table")).to_have_count(0)
 
 
-def test_the_search_finds_a_marker(tmp_path: Path):
+def test_the_search_finds_a_marker(tmp_path):
     marker = uuid4().hex
     moment = time.time() - 60
     (tmp_path / "kept.npy").write_bytes(b"\x93NUMPY" + marker.encode("utf-32-le"))
     assert set(holding(marker, moment, tmp_path)) == {tmp_path / "kept.npy"}
 
 
-def test_own_table_stays_with_its_session(look: Open, server: Server):
+def test_own_table_stays_with_its_session(look, server):
     marker = f"Marker{uuid4().hex}"
     moment = time.time() - 1
     owner = look("data")
@@ -87,17 +83,13 @@ def test_own_table_stays_with_its_session(look: Open, server: Server):
 
 
 @pytest.mark.parametrize("page", ["AttriGuard", "Membership", "Report"])
-def test_a_table_leaves_the_server_s_memory_with_its_session(page: str, browser: Browser, tmp_path: Path):
+def test_a_table_leaves_the_server_s_memory_with_its_session(page, browser, tmp_path):
     gone, stays = (f"{word}{uuid4().hex[:12]}" for word in ("Gone", "Stays"))
     counts = tmp_path / "counts.json"
-    environment = {
-        MARKERS: f"{gone},{stays}",
-        COUNTS: str(counts),
-        "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "2",
-    }
+    environment = {MARKERS: f"{gone},{stays}", COUNTS: str(counts), "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "2"}
     with Server(module="tests.browser.watched", environment=environment) as server:
 
-        def counted() -> dict[str, int]:
+        def counted():
             counts.unlink(missing_ok=True)
             os.kill(server.pid, signal.SIGUSR1)
             wait_until(counts.exists, "the counts")

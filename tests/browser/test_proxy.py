@@ -7,14 +7,12 @@ import shutil
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.browser.driver import ROOT, Server, free_port
 from tests.browser.signing_in import provider, secrets, sign_in, title
@@ -33,8 +31,6 @@ pytestmark = [
 
 
 class Answer(NamedTuple):
-    """What came back."""
-
     status: int
     headers: dict[str, str]
     body: bytes
@@ -48,11 +44,10 @@ class Site:
     server: Server
 
     @property
-    def address(self) -> str:
+    def address(self):
         return f"https://localhost:{self.port}/fairleak"
 
-    def answer(self, method: str, path: str, **headers: str) -> Answer:
-        """Send a request without a body."""
+    def answer(self, method, path, **headers):
         unchecked = ssl._create_unverified_context()  # the certificate is the test's own
         connection = http.client.HTTPSConnection("localhost", self.port, timeout=60, context=unchecked)
         with closing(connection):
@@ -66,7 +61,7 @@ class Site:
             )
 
 
-def configured(folder: Path, port: int, plain: int, behind: int) -> Path:
+def configured(folder, port, plain, behind):
     """Return nginx's whole configuration: the documentation's file, with ports and certificate of the test's own."""
     configuration = CONFIGURATION.read_text()
     for before, after in {
@@ -92,7 +87,7 @@ def configured(folder: Path, port: int, plain: int, behind: int) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nginx")
     subject = ["-subj", "/CN=localhost", "-keyout", f"{folder}/own.key", "-out", f"{folder}/own.pem"]
     subprocess.run(
@@ -103,10 +98,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     port, plain = free_port(), free_port()
     with provider() as at:
         secrets_file = secrets(folder / "secrets.toml", at, redirect=f"https://localhost:{port}/fairleak")
-        environment: dict[str, str | None] = {
-            "STREAMLIT_SECRETS_FILES": secrets_file,
-            "STREAMLIT_SERVER_BASE_URL_PATH": "fairleak",
-        }
+        environment = {"STREAMLIT_SECRETS_FILES": secrets_file, "STREAMLIT_SERVER_BASE_URL_PATH": "fairleak"}
         environment["FAIRLEAK_DATA"] = None
         with Server(environment=environment, path="fairleak") as server:
             command = [str(NGINX), "-p", str(folder), "-c", str(configured(folder, port, plain, server.port))]
@@ -126,13 +118,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def view(browser: Browser, site: Site) -> Iterator[View]:
+def view(browser, site):
     view = View(browser, site.address, ignore_https_errors=True)
     yield view
     view.close()
 
 
-def test_a_deep_link_signs_in_and_tables_go_up_to_the_limit(view: View, tmp_path: Path):
+def test_a_deep_link_signs_in_and_tables_go_up_to_the_limit(view, tmp_path):
     view.open("data?tolerance=0.2")
     sign_in(view, "olga")
     title(view, "Data")
@@ -149,7 +141,7 @@ def test_a_deep_link_signs_in_and_tables_go_up_to_the_limit(view: View, tmp_path
     assert view.page.url.startswith(f"{view.address}/glossary")
 
 
-def test_nginx_ends_what_is_too_large_and_says_what_it_should(site: Site):
+def test_nginx_ends_what_is_too_large_and_says_what_it_should(site):
     upload = "/fairleak/_stcore/upload_file/a/b"
     assert site.answer("PUT", upload, Content_Length=str(202 * MEGABYTE)).status == 413
     assert site.answer("PUT", upload, Content_Length="0").status == 403  # nobody is signed in

@@ -1,11 +1,6 @@
 """A server calls nobody, and writes nothing: not when a page is visited, and not when a file is uploaded."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from playwright.sync_api import Browser
 
 from tests.browser.driver import Server
 from tests.browser.tables import people
@@ -16,11 +11,11 @@ from tests.markers import ROOT
 
 
 @pytest.mark.skipif(not can_trace(), reason="no strace here, or it may not look at processes (ptrace)")
-def test_a_server_calls_nobody_with_a_page_visited_and_a_file_uploaded(browser: Browser, tmp_path: Path):
+def test_a_server_calls_nobody_with_a_page_visited_and_a_file_uploaded(browser, tmp_path):
     folders = {name: tmp_path / folder for name, folder in FOLDERS.items()}
     for folder in folders.values():
         folder.mkdir()
-    environment: dict[str, str | None] = {name: str(folder) for name, folder in folders.items()}
+    environment = {name: str(folder) for name, folder in folders.items()}
     environment |= {"FAIRLEAK_DATA": None, "ORT_DISABLE_TELEMETRY": None, "PYTHONDONTWRITEBYTECODE": "1"}
     with Server(environment=environment, under=under(tmp_path / "strace")) as server:
         view = View(browser, server.address)

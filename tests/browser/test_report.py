@@ -1,25 +1,19 @@
 """The report on a telephone, on paper, and with hostile names; as a file it is read in the walks."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from core.report import report_document
 from core.report.page import to_html
 from tests.browser.axe import violations
-from tests.browser.conftest import Open
 from tests.browser.reports import downloaded, read_alone
 from tests.samples_report import sample
-from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
+from tests.unit.datasets.bad_tables import HOSTILE, HOSTILE_NAMES, hostile_table
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(browser):
     """A page without a network."""
     opened = browser.new_page(viewport={"width": 1280, "height": 900}, offline=True)
     yield opened
@@ -33,7 +27,7 @@ _CUT = """() => [...document.querySelectorAll('.scroll, main td, main th, svg.ch
 }).map(part => part.getAttribute('aria-label') || part.textContent)"""
 
 
-def test_every_table_and_chart_is_whole_on_a_telephone(page: Page, tmp_path: Path):
+def test_every_table_and_chart_is_whole_on_a_telephone(page, tmp_path):
     path = tmp_path / "report.html"
     path.write_text(to_html(report_document(sample())), encoding="utf-8")
     page.set_viewport_size({"width": 400, "height": 844})
@@ -63,7 +57,7 @@ def test_every_table_and_chart_is_whole_on_a_telephone(page: Page, tmp_path: Pat
 UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e]")  # steer how text is shown; the report shows that there was one
 
 
-def test_hostile_names_are_names_in_the_report(look: Open, browser: Browser, tmp_path: Path):
+def test_hostile_names_are_names_in_the_report(look, browser, tmp_path):
     view = look("data")
     view.finding_with("%")
     roles = {role: HOSTILE[role] for role in ("label", "positive", "prediction", "score", "sensitive", "group")}

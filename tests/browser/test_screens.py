@@ -1,20 +1,17 @@
 """Every page and section, narrow in the dark and wide by day: nothing is too wide, and axe-core finds nothing wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from core.charts import DARK, LIGHT
 from core.charts.theme import NARROW
 from core.desk import TestSet, desk_roles, open_ledger
 from core.models import METHOD_TITLES
 from core.store.history import History
-from tests.browser.axe import Violation, violations
-from tests.browser.conftest import Open, Start
+from tests.browser.axe import violations
 from tests.browser.driver import Server
 from tests.browser.reports import verdict_headline
 from tests.browser.tables import people, predicted
@@ -22,7 +19,7 @@ from tests.browser.view import View
 from tests.history_work import report
 
 SETTINGS = f"?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}"
-PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
+PAGES = {
     "correction": (
         3,
         "further",
@@ -55,7 +52,7 @@ WORK = ("cancel_choose", "cancel_curves", "cancel_epsilon", "cancel_fairpick", "
 
 
 @pytest.fixture(scope="module")
-def server(start_server: Start, tmp_path_factory: pytest.TempPathFactory) -> Server:
+def server(start_server, tmp_path_factory):
     """A server whose query desk has two test sets and a few answers, and whose register has a model."""
     folder = tmp_path_factory.mktemp("data")
     _fill(folder / "fairleak" / "ledger.sqlite")
@@ -63,7 +60,7 @@ def server(start_server: Start, tmp_path_factory: pytest.TempPathFactory) -> Ser
     return start_server(XDG_DATA_HOME=str(folder))
 
 
-def _fill(path: Path) -> None:
+def _fill(path):
     rng = np.random.default_rng(3)
     ledger = open_ledger(path, create=True)
     for name, n in (("Card limits", 900), ("Loans", 1500)):
@@ -73,7 +70,7 @@ def _fill(path: Path) -> None:
             ledger.ask(name, people, rng.random(n), epsilon=0.2, asker=f"team {k}")
 
 
-def _register(path: Path) -> None:
+def _register(path):
     history = History.open(path)
     for version in ("1.0", "2.0", "2.1"):
         entry = history.keep(report(version), model="Vendor default", version=version, who="A. Auditor")
@@ -81,7 +78,7 @@ def _register(path: Path) -> None:
     history.register("Branch staffing", purpose="How many counters", owner="Operations", review="2026-01-01", who="A")
 
 
-def settled(view: View, charts: int) -> None:
+def settled(view, charts):
     """Wait for what a page computes by itself, and stop what would slow down the next test."""
     view.painted(charts, or_more=True)
     view.gone(view.keyed("cancel_attriguard").or_(view.keyed("cancel_members")))
@@ -91,7 +88,7 @@ def settled(view: View, charts: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def baseline(browser: Browser) -> set[Violation]:
+def baseline(browser):
     """What Streamlit itself has wrong: the violations of a page with nothing of FairLeak's in it."""
     with Server(app=Path(__file__).with_name("bare.py")) as bare:
         view = View(browser, bare.address)
@@ -105,7 +102,7 @@ def baseline(browser: Browser) -> set[Violation]:
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 400)])
-def test_the_gate_of_a_table_fits_and_nothing_is_wrong(look: Open, baseline: set[Violation], theme: str, width: int):
+def test_the_gate_of_a_table_fits_and_nothing_is_wrong(look, baseline, theme, width):
     view = look("data", viewport={"width": width, "height": 900}, color_scheme=theme)
     view.finding_with("%")
     view.give("upload", "people.csv", predicted(people()))
@@ -118,7 +115,7 @@ def test_the_gate_of_a_table_fits_and_nothing_is_wrong(look: Open, baseline: set
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_and_section_fits_and_nothing_is_wrong(look: Open, baseline: set[Violation], path: str, theme: str):
+def test_every_page_and_section_fits_and_nothing_is_wrong(look, baseline, path, theme):
     """A narrow screen in the dark, and a wide one by day; nothing is wrong but what Streamlit itself has wrong."""
     charts, key, sections = PAGES[path]
     size = {"width": 400 if theme == "dark" else 1440, "height": 900}

@@ -1,26 +1,19 @@
 """Sign-in: who gets in, what each role may open, and how a sign-in ends."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Cookie, expect
+from playwright.sync_api import expect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from pages.shell.signin import ANONYMOUS, Role
-from tests.browser.conftest import Open, Start
-from tests.browser.driver import Server
 from tests.browser.signing_in import PEOPLE, SECRET, addresses, back, provider, secrets, sign_in, title
 from tests.browser.tables import people
-from tests.browser.view import View
 
 USER = "_streamlit_user"
 
@@ -34,44 +27,44 @@ TO_FIRST = {"", "overview", "nowhere"}
 
 
 @pytest.fixture(scope="module")
-def at() -> Iterator[str]:
+def at():
     with provider() as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(tmp_path_factory):
     return tmp_path_factory.mktemp("secrets") / "secrets.toml"
 
 
 @pytest.fixture(scope="module")
-def server(start_server: Start, at: str, file: Path) -> Server:
+def server(start_server, at, file):
     return start_server(STREAMLIT_SECRETS_FILES=secrets(file, at))
 
 
 @pytest.fixture
-def rules(file: Path, at: str) -> Iterator[Path]:
+def rules(file, at):
     """The secrets file, to be changed and put back."""
     yield file
     secrets(file, at)
 
 
-def status(address: str, cookie: str = "", method: str = "GET") -> int:
+def status(address, cookie="", method="GET"):
     """Return the status of a request, without following where it leads."""
 
     class Stay(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_: object, **__: object) -> None:
+        def redirect_request(self, *_, **__):
             return None
 
     request = urllib.request.Request(address, headers={"Cookie": cookie} if cookie else {}, method=method)
     try:
         with urllib.request.build_opener(Stay).open(request, timeout=60) as answer:
-            return int(answer.status)
+            return answer.status
     except urllib.error.HTTPError as error:
         return error.code
 
 
-def test_a_deep_link_leads_through_sign_in_to_its_page_and_nobody_unlisted_gets_in(look: Open):
+def test_a_deep_link_leads_through_sign_in_to_its_page_and_nobody_unlisted_gets_in(look):
     officer = look("glossary?word=epsilon")
     expect(officer.sidebar.get_by_role("link")).to_have_count(0)
     sign_in(officer, "olga")
@@ -87,9 +80,7 @@ def test_a_deep_link_leads_through_sign_in_to_its_page_and_nobody_unlisted_gets_
         assert "Glossary" not in stranger.text()
 
 
-def test_every_address_asks_for_sign_in_also_on_a_server_that_has_shown_nothing_yet(
-    look: Open, start_server: Start, at: str, tmp_path: Path
-):
+def test_every_address_asks_for_sign_in_also_on_a_server_that_has_shown_nothing_yet(look, start_server, at, tmp_path):
     cold = start_server(STREAMLIT_SECRETS_FILES=secrets(tmp_path / "secrets.toml", at))
     view = look(None, at=cold)
     for address in reversed(addresses()):
@@ -100,7 +91,7 @@ def test_every_address_asks_for_sign_in_also_on_a_server_that_has_shown_nothing_
 
 
 @pytest.mark.parametrize("who", MEMBERS)
-def test_each_role_opens_its_pages_and_no_other_address(look: Open, who: str):
+def test_each_role_opens_its_pages_and_no_other_address(look, who):
     view = look("desk")
     sign_in(view, who)
     title(view, "Private query desk")
@@ -117,7 +108,7 @@ def test_each_role_opens_its_pages_and_no_other_address(look: Open, who: str):
                 title(view, "Private query desk")
 
 
-def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(look: Open, at: str):
+def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(look, at):
     view = look("glossary")
     sign_in(view, "olga")
     title(view, "Glossary")
@@ -131,7 +122,7 @@ def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(loo
     title(view, "Sign in")
     expect(second_tab.locator("h1").first).to_contain_text("Sign in")  # by itself
     thief = look(None)
-    thief.context.add_cookies([{**cookie} for cookie in copied])  # type: ignore[typeddict-item]
+    thief.context.add_cookies([{**cookie} for cookie in copied])
     thief.open("glossary")
     title(thief, "Sign in")
     expect(thief.page.get_by_text("This sign-in has ended")).to_be_visible()
@@ -139,7 +130,7 @@ def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(loo
     title(thief, "Glossary")
 
 
-def test_a_sign_in_ends_when_the_providers_word_expires(look: Open, start_server: Start, tmp_path: Path):
+def test_a_sign_in_ends_when_the_providers_word_expires(look, start_server, tmp_path):
     with provider(seconds=BRIEF) as brief:
         server = start_server(STREAMLIT_SECRETS_FILES=secrets(tmp_path / "secrets.toml", brief))
         view = look("data", at=server)
@@ -157,7 +148,7 @@ def test_a_sign_in_ends_when_the_providers_word_expires(look: Open, start_server
         assert "mine.csv" not in view.page.content()
 
 
-def test_a_role_that_is_taken_away_or_changed_counts_at_once(look: Open, rules: Path):
+def test_a_role_that_is_taken_away_or_changed_counts_at_once(look, rules):
     view = look("report")
     sign_in(view, "olga")
     title(view, "Release report")
@@ -175,14 +166,13 @@ def test_a_role_that_is_taken_away_or_changed_counts_at_once(look: Open, rules: 
     title(look("glossary"), "Sign in")
 
 
-def signed(claims: dict[str, object], secret: str) -> str:
-    """Return a cookie as Streamlit would sign it."""
+def signed(claims, secret):
     return create_signed_value(secret, USER, json.dumps(claims)).decode()
 
 
-def test_a_forged_cookie_opens_nothing(look: Open, server: Server):
+def test_a_forged_cookie_opens_nothing(look, server):
     now = int(time.time())
-    claims: dict[str, object] = {
+    claims = {
         "is_logged_in": True,
         "origin": server.address,
         "email": "olga@example.org",
@@ -205,7 +195,7 @@ def test_a_forged_cookie_opens_nothing(look: Open, server: Server):
         signed(claims | {"email": "x@example.org", "groups": ["olga@example.org"]}, SECRET): "No role",
     }
 
-    def seen(cookie: str) -> View:
+    def seen(cookie):
         view = look(None)
         view.context.add_cookies([{"name": USER, "value": cookie, "url": server.address}])
         view.open("glossary")
@@ -216,7 +206,7 @@ def test_a_forged_cookie_opens_nothing(look: Open, server: Server):
         title(seen(cookie), heading)
 
 
-def test_files_are_for_people_with_a_role_and_health_for_everybody(server: Server, look: Open):
+def test_files_are_for_people_with_a_role_and_health_for_everybody(server, look):
     assert status(f"{server.address}/_stcore/health") == 200
     assert status(f"{server.address}/media/0.csv") == 403
     assert status(f"{server.address}/_stcore/upload_file/a/b", method="PUT") == 403
@@ -224,12 +214,12 @@ def test_files_are_for_people_with_a_role_and_health_for_everybody(server: Serve
     view = look("desk")
     sign_in(view, "aske")
     title(view, "Private query desk")
-    cookies: list[Cookie] = view.context.cookies()
+    cookies = view.context.cookies()
     cookie = "; ".join(f"{item['name']}={item['value']}" for item in cookies)
     assert status(f"{server.address}/media/0.csv", cookie) == 404  # no such file, which only members are told
 
 
-def test_the_page_asked_for_is_never_another_servers(look: Open, server: Server):
+def test_the_page_asked_for_is_never_another_servers(look, server):
     for address in ("//elsewhere.example.org", "/\\elsewhere.example.org", "https://elsewhere.example.org"):
         view = look(None)
         view.context.add_cookies([{"name": "fairleak_page", "value": quote(address, safe=""), "url": server.address}])

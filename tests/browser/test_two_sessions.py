@@ -8,17 +8,16 @@ from dataclasses import dataclass
 
 import pandas as pd
 import skops.io
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from sklearn.tree import DecisionTreeClassifier
 
-from tests.browser.conftest import Open
 from tests.browser.driver import Server
 from tests.browser.hurried import SECONDS
 from tests.browser.reports import downloaded
 from tests.browser.tables import people
 from tests.browser.view import View
-from tests.hostile.reaching_models import endless
 from tests.hostile.test_files import killer
+from tests.hostile.test_reaching_models import endless
 from tests.patience import MINUTE, PATIENT
 
 
@@ -31,19 +30,19 @@ class Person:
     seed: int
 
     @property
-    def group(self) -> str:
+    def group(self):
         return f"{self.word}woman"
 
-    def table(self) -> bytes:
+    def table(self):
         return people(600, seed=self.seed, woman=self.group).replace(b"age,", f"{self.word}age,".encode(), 1)
 
-    def model(self) -> bytes:
+    def model(self):
         frame = pd.read_csv(io.BytesIO(self.table()))
         features = frame[[f"{self.word}age", frame.columns[1]]]
         return bytes(skops.io.dumps(DecisionTreeClassifier(max_depth=self.seed).fit(features, frame["hired"])))
 
 
-def is_single_entry(view: View, name: str) -> bool:
+def is_single_entry(view, name):
     """Return whether the list of tables holds this name once; whatever is drawn anew closes the list."""
     box = view.field("dataset")
     if box.get_attribute("aria-expanded") != "true":
@@ -52,7 +51,7 @@ def is_single_entry(view: View, name: str) -> bool:
     return view.page.get_by_role("option", name=name, exact=True).count() == 1
 
 
-def test_two_sessions_at_once(look: Open):
+def test_two_sessions_at_once(look):
     both = [Person(look("data"), "Alder", 3), Person(look("data"), "Birch", 6)]
     for person in both:
         person.view.finding_with("%")
@@ -88,8 +87,7 @@ def test_two_sessions_at_once(look: Open):
     assert first["model"] != second["model"]
 
 
-def move(view: View, turn: int) -> None:
-    """Move the slider of Correction to one of its ends, and wait for its marker."""
+def move(view, turn):
     end, tolerance = (("End", 0.2), ("Home", 0.0))[turn % 2]
     view.field("told").press(end)
     view.until(lambda: [mark["x"] for mark in view.points("told_chart")] == [[tolerance]], f"a marker at {tolerance}")
@@ -99,7 +97,7 @@ KILLED_WITHIN = 5.0
 """Seconds after the limit in which a model that never ends has ended; more on a machine that others use (patience)."""
 
 
-def test_models_that_end_their_process_or_never_end_leave_others_alone(browser: Browser):
+def test_models_that_end_their_process_or_never_end_leave_others_alone(browser):
     with Server(module="tests.browser.hurried") as server:
         bystander, sender = View(browser, server.address), View(browser, server.address)
         bystander.open("correction")

@@ -1,26 +1,22 @@
-"""One way through the dashboard for each of its readers: teacher, explorer, compliance officer."""
-
-from __future__ import annotations
+"""One way through the dashboard for each reader: teacher, explorer, officer, bank, and who has a keyboard alone."""
 
 import io
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from core.learn.examples import EXAMPLES, example, sheet
 from core.report.report import day_text
-from tests.browser.conftest import Open
 from tests.browser.reports import downloaded, read_alone
 from tests.browser.tables import people, predicted
-from tests.browser.view import View
+from tests.credit_table import credit_csv
 
 
-def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look: Open):
+def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look):
     case = example("gaps")
     view = look("learn?example=gaps")  # the first page of a fresh server
     view.finding_with(case.title)
@@ -38,7 +34,7 @@ def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look: Open):
     view.in_order()
 
 
-def test_every_exercise_sheet_fits_on_both_sides_of_one_leaf(browser: Browser):
+def test_every_exercise_sheet_fits_on_both_sides_of_one_leaf(browser):
     page = browser.new_page()
     for name in EXAMPLES:
         page.set_content(sheet(example(name), solution=False))
@@ -46,7 +42,7 @@ def test_every_exercise_sheet_fits_on_both_sides_of_one_leaf(browser: Browser):
     page.close()
 
 
-def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look: Open):
+def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look):
     view = look("data")
     view.bring_people(people(500))
     view.go("Correction")
@@ -66,7 +62,7 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
 
 
 @pytest.mark.long
-def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
+def test_a_link_shows_a_colleague_the_same_sentence(look):
     mine = look("correction")
     first = mine.finding_with("Publishing the fairness tolerance")
     slider = mine.field("told")
@@ -83,7 +79,7 @@ def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
     expect(beyond.field("told")).to_have_attribute("value", "0.005")
 
 
-def signed_and_compared(view: View) -> None:
+def signed_and_compared(view):
     """Sign the audit on screen, which keeps it, judge it by another policy, and compare both; the ban stands."""
     card = view.keyed("sign_off")
     view.press("open_decision")
@@ -114,9 +110,7 @@ def signed_and_compared(view: View) -> None:
     expect(view.page.get_by_text("What changed since")).to_be_visible()
 
 
-def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
-    look: Open, browser: Browser, tmp_path: Path
-):
+def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(look, browser, tmp_path):
     view = look("data")
     view.finding_with("%")
     roles = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
@@ -140,4 +134,67 @@ def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     view.fits("the verdict")
     view.page.set_viewport_size({"width": 400, "height": 900})
     view.fits("the verdict on a narrow screen")
+    view.in_order()
+
+
+def value_of(findings, check):
+    (measurement,) = [measurement for measurement in findings["measurements"] if measurement["check"] == check]
+    return measurement["estimate"]["value"]
+
+
+@pytest.mark.long
+def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcome(look):
+    """A model of defaults, judged fair on those it does not expect to default."""
+    view = look("data")
+    view.finding_with("%")
+    view.give("upload", "credit.csv", credit_csv())
+    view.finding_with("credit.csv", "until you press")
+    button, foot = view.keyed("use_roles").get_by_role("button"), view.keyed("gate_foot")
+    expect(button).to_be_disabled()
+    expect(foot).to_contain_text("which outcome is good for the person")
+    expect(view.keyed("gate")).to_contain_text("means default = 1.")
+    view.answer("favourable", "0")
+    expect(button).to_be_enabled()
+    button.click()
+    view.finding_with("Do not release", "released:")
+    findings = downloaded(view)["internal"].findings
+    assert findings["verdict"]["overall"] == "fail"
+    failed = {row["check"] for row in findings["verdict"]["checks"] if row["verdict"] == "fail"}
+    assert "membership_auc" in failed
+    assert value_of(findings, "membership_auc") == pytest.approx(0.576, abs=0.012)
+    assert value_of(findings, "four_fifths") == pytest.approx(0.97, abs=0.012)
+    roles = findings["plan"]["config"]["roles"]
+    assert (roles["positive"], roles["favourable"]) == ("1", "0")
+    assert findings["model"]["accuracy_test"]["value"] > findings["model"]["majority_test"]["value"]
+    view.in_order()
+
+
+def stands(view, chart, at):
+    """Wait until the first marker of a chart stands there; there is none while it is painted anew."""
+    view.until(
+        lambda: any(abs(markers["x"][0] - at) < 1e-9 for markers in view.points(chart)[:1]),
+        f"the marker of {chart} at {at:g}",
+    )
+
+
+@pytest.mark.long
+def test_attriguard_by_keyboard_alone(look):
+    view = look("attriguard")
+    view.finding_with("AttriGuard fools")
+    view.gone(view.keyed("cancel_attriguard"))
+    stands(view, "guard_chart", 0.25)
+    view.field("guard_data").focus()
+
+    def tab():
+        view.page.keyboard.press("Tab")
+        return bool(view.page.evaluate("() => document.activeElement.matches('.st-key-guard_budget input')"))
+
+    view.until(tab, "the slider in the order of the keys")
+    view.page.keyboard.press("ArrowRight")
+    stands(view, "guard_chart", 0.26)
+    view.finding_with("0.26")
+    expect(view.keyed("guard_chart").locator("[aria-label*='at 0.26']").first).to_be_visible()
+    view.segment("further_guard_table", "Utility loss")
+    view.field("guard_budget").press("End")
+    stands(view, "cost_accuracy_chart", 0.5)  # outside the slider's own fragment
     view.in_order()

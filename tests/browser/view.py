@@ -1,19 +1,13 @@
 """One person's look at FairLeak through a browser: what is on screen, and the few gestures the tests need."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Dialog, Error, Locator, Request, TimeoutError, expect
+from playwright.sync_api import Error, TimeoutError, expect
 
 from pages.shell.shell import escape
 from tests import patience
 from tests.patience import wait_until
-
-T = TypeVar("T")
 
 PATIENT = 1000 * patience.PATIENT
 """Milliseconds to wait for what comes at once on an idle machine; for work see `View.until`."""
@@ -91,10 +85,10 @@ class View:
     error in the page's own script.
     """
 
-    def __init__(self, browser: Browser, address: str, **options: Any) -> None:
+    def __init__(self, browser, address, **options):
         self.address = address
-        self.hosts: set[str] = set()
-        self.mishaps: list[str] = []
+        self.hosts = set()
+        self.mishaps = []
         self.context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         self.page = self.context.new_page()
         self.page.set_default_timeout(PATIENT)
@@ -102,17 +96,16 @@ class View:
         self.page.on("dialog", self._note_dialog)
         self.page.on("pageerror", lambda error: self.mishaps.append(f"script error: {error.message}"))
 
-    def _note_request(self, request: Request) -> None:
+    def _note_request(self, request):
         parts = urlsplit(request.url)
         if parts.scheme not in ("data", "blob"):
             self.hosts.add(parts.hostname or request.url)
 
-    def _note_dialog(self, dialog: Dialog) -> None:
+    def _note_dialog(self, dialog):
         self.mishaps.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    def close(self) -> None:
-        """Close the session; complain about what must never happen."""
+    def close(self):
         self.context.close()
         assert self.mishaps == []
         assert self.hosts <= {"localhost", "127.0.0.1"}, self.hosts
@@ -120,56 +113,50 @@ class View:
     # What is on screen
 
     @property
-    def finding(self) -> Locator:
+    def finding(self):
         """The page's finding, once it is not the remainder of an earlier run."""
         return self.page.locator(FINDING)
 
     @property
-    def sidebar(self) -> Locator:
-        """The sidebar."""
+    def sidebar(self):
         return self.page.locator("[data-testid=stSidebar]")
 
     @property
-    def warnings(self) -> Locator:
+    def warnings(self):
         """Boxes that say in one sentence what is wrong, once they are not the remainder of an earlier run."""
         return self.page.locator(f"{FRESH} [data-testid=stAlertContentWarning]")
 
     @property
-    def charts(self) -> Locator:
-        """The charts that are painted."""
+    def charts(self):
         return self.page.locator(".js-plotly-plot .main-svg:first-of-type")
 
-    def keyed(self, key: str) -> Locator:
-        """The element with this key."""
+    def keyed(self, key):
         return self.page.locator(f".st-key-{key}")
 
-    def field(self, key: str) -> Locator:
+    def field(self, key):
         """What one types into, or moves, in the widget with this key."""
         return self.keyed(key).locator("input").first
 
-    def points(self, chart: str) -> list[dict[str, list[float]]]:
+    def points(self, chart):
         """Return the x and y of each trace of markers the chart with this key holds now; none while it is repainted."""
-        return list(self.keyed(chart).locator(".js-plotly-plot").evaluate_all(MARKERS))
+        return self.keyed(chart).locator(".js-plotly-plot").evaluate_all(MARKERS)
 
-    def inks(self) -> set[str | None]:
-        """Return the colours in which the charts are written."""
+    def inks(self):
         return set(self.page.locator(".js-plotly-plot").evaluate_all(INKS))
 
-    def trained(self) -> list[float]:
+    def trained(self):
         """Return the tolerances of the models on the curve of trained models."""
         return sorted(tolerance for trace in self.points("trained_chart") for tolerance in trace["x"])
 
-    def text(self) -> str:
-        """Return all text of the page."""
-        return str(self.page.locator("[data-testid=stMain]").inner_text())
+    def text(self):
+        return self.page.locator("[data-testid=stMain]").inner_text()
 
     # Gestures
 
-    def open(self, path: str = "") -> None:
-        """Go to a page by its address."""
+    def open(self, path=""):
         self.page.goto(f"{self.address}/{path}")
 
-    def go(self, name: str) -> None:
+    def go(self, name):
         """Go to a page by the navigation, which folds some pages where a table of one's own is audited."""
         link = self.sidebar.get_by_role("link", name=name, exact=True)
         self._unfold(link, self.keyed("folded_links").locator("summary"))
@@ -178,51 +165,46 @@ class View:
         expect(title).to_be_visible()
         self.idle()
 
-    def _unfold(self, target: Locator, folded: Locator) -> None:
+    def _unfold(self, target, folded):
         """Open what hides the target, if something does."""
         expect(target.or_(folded).first).to_be_visible()
         if not target.is_visible():
             folded.click()
 
-    def choose(self, key: str, option: str) -> None:
-        """Choose an option of the select box with this key."""
+    def choose(self, key, option):
         self._choose(self.field(key), option)
 
-    def choose_labelled(self, label: str, option: str) -> None:
-        """Choose an option of the select box with this label."""
-        self._choose(self.page.get_by_role("combobox", name=label, exact=True), option)
-
-    def _choose(self, box: Locator, option: str) -> None:
+    def _choose(self, box, option):
         self._pick(box, option)
         expect(box).to_have_value(option)
         self.page.wait_for_timeout(200)  # the server hears of it a moment later
         self.idle()
 
-    def _pick(self, box: Locator, option: str) -> None:
+    def _pick(self, box, option):
         """Click an option; whatever is drawn anew meanwhile closes the list, which is then opened again."""
         self.idle()
         listed = self.page.get_by_role("option", name=option, exact=True)
 
-        def picked() -> bool:
+        def picked():
             if box.get_attribute("aria-expanded") != "true":
                 box.click()
             return self.clicked(listed)
 
         self.until(picked, f"an option {option!r}")
 
-    def regroup(self, group: str) -> None:
+    def regroup(self, group):
         """Make one value the whole first group, on the form for one's own columns."""
         box = self.page.get_by_role("combobox", name="Group 1 (values)")
         change = self.keyed("gate_groups").get_by_role("button", name="Change")
 
-        def unfolded() -> bool:
+        def unfolded():
             self.idle()
             return box.is_visible() or not self.clicked(change)
 
         self.until(unfolded, "the choice of groups")
         around = self.page.locator("[data-testid=stMultiSelect]", has=box)
 
-        def grouped() -> bool:
+        def grouped():
             self.idle()
             chosen = around.locator("[data-tag]").evaluate_all(LABELS)
             if chosen == [group]:
@@ -236,7 +218,7 @@ class View:
         self.until(grouped, f"{group!r} as the first group")
         self.page.keyboard.press("Escape")
 
-    def assign(self, sensitive: str, group: str, **columns: str) -> None:
+    def assign(self, sensitive, group, **columns):
         """Say on the Data page what these columns are, what the label's values mean and who is the first group.
 
         Which outcome is good for the person is the positive one, unless it is given.
@@ -245,7 +227,7 @@ class View:
         for role, column in {**columns, "sensitive": sensitive}.items():
             box = self.page.get_by_role("combobox", name=f"Role of {escape(column)}", exact=True)
             self._unfold(box, self.page.locator("summary").filter(has_text="more features"))
-            self.choose_labelled(f"Role of {escape(column)}", _ROLES[role])
+            self._choose(box, _ROLES[role])
         if "positive" in values:
             values.setdefault("favourable", values["positive"])
         for role, value in values.items():
@@ -255,7 +237,7 @@ class View:
         self.finding_with("erdict", "released:")
         self.go("Data")
 
-    def answer(self, role: str, value: str) -> None:
+    def answer(self, role, value):
         """Choose a value of the label on the Data page: for what the score predicts, or what is good for a person."""
         line = self.keyed(f"gate_{role}")
         self.idle()
@@ -264,28 +246,26 @@ class View:
         else:
             self._choose(line.locator("input").first, value)
 
-    def bring_people(self, content: bytes, *, group: str = "F") -> None:
+    def bring_people(self, content, *, group="F"):
         """Upload a table of `tests.browser.tables.people` on the Data page and say what its columns are."""
         self.finding_with("%")
         self.bring_predictions("people.csv", content, label="hired", positive="yes", sensitive="sex", group=group)
 
-    def bring_predictions(self, name: str, content: bytes, *, sensitive: str, group: str, **columns: str) -> None:
+    def bring_predictions(self, name, content, *, sensitive, group, **columns):
         """Upload a table with a model's answers on the Data page, and say what its columns are, by label's key."""
         self.give("upload", name, content)
         self.finding_with(name, "until you press")
         self.assign(sensitive, group, **columns)
         self.finding_with("%", f"= {columns['positive']} for")
 
-    def enter(self, key: str, value: str) -> None:
-        """Type a value into the field with this key."""
+    def enter(self, key, value):
         self.field(key).fill(value)
         self.field(key).press("Enter")
 
-    def press(self, key: str) -> None:
-        """Press the button with this key."""
+    def press(self, key):
         self.keyed(key).get_by_role("button").first.click()
 
-    def clicked(self, target: Locator) -> bool:
+    def clicked(self, target):
         """Click what may go by itself; return whether it was there for long enough."""
         try:
             target.click(timeout=3000)
@@ -293,11 +273,11 @@ class View:
             return False
         return True
 
-    def halt(self, cancel: str) -> bool:
+    def halt(self, cancel):
         """Press this button unless the work ends by itself first; return whether it was, once the work is over."""
         work, pressed = self.keyed(cancel), False
 
-        def decided() -> bool:
+        def decided():
             nonlocal pressed
             pressed = work.count() > 0 and self.clicked(work.get_by_role("button"))
             return pressed or not work.count()
@@ -308,23 +288,22 @@ class View:
         self.idle()
         return pressed
 
-    def segment(self, key: str, name: str) -> None:
-        """Choose one of the segments of the control with this key."""
+    def segment(self, key, name):
         radio = self.keyed(key).get_by_role("radio", name=name, exact=True).first  # two while it is drawn anew
         radio.click()
         expect(radio).to_have_attribute("aria-checked", "true")
         self.idle()
 
-    def give(self, key: str, name: str, content: bytes) -> None:
+    def give(self, key, name, content):
         """Give a file to the upload box with this key, without putting it on this machine's disk."""
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
         self.keyed(key).locator("input[type=file]").set_input_files(file)
 
-    def stop_training(self) -> None:
+    def stop_training(self):
         """Stop the models that Correction trains in the background; they slow down whatever is tested next."""
         cancel, ended = self.keyed("cancel_sweep"), self.keyed("start_sweep")
 
-        def over() -> bool:
+        def over():
             return ended.count() > 0 or len(self.trained()) >= WHOLE_CURVE
 
         self.until(lambda: cancel.count() > 0 or over(), "the models under way")
@@ -333,16 +312,15 @@ class View:
 
     # Waiting and judging
 
-    def idle(self) -> None:
-        """Wait until no script runs."""
+    def idle(self):
         self.until(lambda: self.page.locator(IDLE).count() > 0, "the end of the page's run")
 
-    def finding_with(self, *phrases: str) -> str:
+    def finding_with(self, *phrases):
         """Wait until no script runs and the finding holds these words, or a percentage if none are given."""
         required = list(phrases or ("%",))
-        texts: list[str] = []
+        texts = []
 
-        def written() -> bool:
+        def written():
             text = self._read(FINDING_SCRIPT, required)
             texts.extend([] if text is None else [str(text)])
             return bool(texts)
@@ -353,22 +331,21 @@ class View:
             raise AssertionError(f"no finding with {phrases} but {self.finding.all_inner_texts()}") from None
         return texts[0]
 
-    def gone(self, target: Locator) -> None:
+    def gone(self, target):
         """Wait until work has ended, as whose sign this element stands there."""
         self.until(lambda: target.count() == 0, f"the end of {target}")
 
-    def wait_for(self, target: Locator) -> None:
-        """Wait until the element is visible that work ends with."""
+    def wait_for(self, target):
         self.until(target.is_visible, f"{target}")
 
-    def until(self, check: Callable[[], bool], what: str) -> None:
+    def until(self, check, what):
         """Wait until a check holds: a minute from each step of the page's work that it shows."""
         wait_until(check, what, self._progress, lambda: self.page.wait_for_timeout(100))
 
-    def _progress(self) -> str:
-        return str(self._read(PROGRESS))
+    def _progress(self):
+        return self._read(PROGRESS)
 
-    def _read(self, script: str, *arguments: Any) -> Any:
+    def _read(self, script, *arguments):
         """Return what a script reads off the page; None while the browser is on its way to another one."""
         try:
             return self.page.evaluate(script, *arguments)
@@ -377,34 +354,32 @@ class View:
                 raise
             return None
 
-    def steady(self, read: Callable[[], T], what: str) -> T:
+    def steady(self, read, what):
         """Wait until a reading is not empty and has been the same for a while, and return it."""
-        readings: list[T] = []
+        readings = []
 
-        def still() -> bool:
+        def still():
             readings.append(read())
             return bool(readings[-1]) and readings[-6:] == [readings[-1]] * 6
 
         self.until(still, what)
         return readings[-1]
 
-    def painted(self, count: int, *, or_more: bool = False) -> None:
+    def painted(self, count, *, or_more=False):
         """Wait until so many charts are painted, and no more unless more are welcome."""
         self.until(lambda: self.charts.count() == count or (or_more and self.charts.count() > count), f"{count} charts")
 
-    def in_order(self) -> None:
-        """Check that nothing on screen tells of an error."""
+    def in_order(self):
         expect(self.page.locator(_ERRORS)).to_have_count(0)
         assert "Something went wrong" not in self.text()
 
-    def fits(self, what: str) -> None:
+    def fits(self, what):
         """Check that window, main part and charts are not wider than the screen, once all have their places."""
 
-        def fitting() -> bool:
+        def fitting():
             return max(self.steady(self._overflow, f"the widths of {what}")) <= 0
 
         self.until(fitting, f"{what} to fit the screen")
 
-    def _overflow(self) -> list[int]:
-        """Return by how many pixels the window, the main part and each chart are too wide (0 or less is right)."""
+    def _overflow(self):
         return [int(pixels) for pixels in self.page.evaluate(WIDER)]

@@ -3,8 +3,6 @@
 ``FAIRLEAK_TESTS_MARKERS`` has the markers, with commas; ``FAIRLEAK_TESTS_COUNTS`` is the file that gets the counts.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os
@@ -18,7 +16,7 @@ from streamlit.web import cli
 MARKERS, COUNTS = "FAIRLEAK_TESTS_MARKERS", "FAIRLEAK_TESTS_COUNTS"
 
 
-def holds(thing: object, marker: str) -> bool:
+def holds(thing, marker):
     """Return whether something is a table, or data made of one, in which a name bears the marker."""
     import pandas as pd
 
@@ -29,8 +27,7 @@ def holds(thing: object, marker: str) -> bool:
     return False
 
 
-def count() -> None:
-    """Write how many things hold each marker."""
+def count():
     gc.collect()
     things = gc.get_objects()
     markers = os.environ[MARKERS].split(",")

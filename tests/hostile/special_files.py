@@ -4,8 +4,6 @@
 ended. Of a share of 3 every argument is tried with a third of the files, and every file in a third of the arguments.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -14,7 +12,6 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -98,7 +95,7 @@ FITS = {"missing", "newline", "link to nothing", "huge"}
 """Where a file can be written, and is."""
 
 
-def special_files(folder: Path) -> dict[str, str]:
+def special_files(folder):
     """Make every special file and return what it is -> its path."""
     os.mkfifo(folder / "pipe.csv")
     listening = socket.socket(socket.AF_UNIX)
@@ -153,19 +150,19 @@ def special_files(folder: Path) -> dict[str, str]:
     }
 
 
-open_handles: list[object] = []
+open_handles = []
 """What must stay open."""
 
 
 class Hangs(BaseException):
-    """A command did not come back."""
+    pass
 
 
 @contextmanager
-def in_time() -> Iterator[None]:
+def in_time():
     """Raise `Hangs` in what takes too long."""
 
-    def hangs(number: int, frame: object) -> None:
+    def hangs(number, frame):
         raise Hangs
 
     signal.signal(signal.SIGALRM, hangs)
@@ -176,10 +173,10 @@ def in_time() -> Iterator[None]:
         signal.alarm(0)
 
 
-def ended(arguments: list[str]) -> dict[str, object]:
+def ended(arguments):
     """Return how a command ended: its exit code, or what it raised, and what it wrote."""
     out, err = io.StringIO(), io.StringIO()
-    code: object
+
     try:
         with redirect_stdout(out), redirect_stderr(err), in_time():
             code = main(arguments)
@@ -190,7 +187,7 @@ def ended(arguments: list[str]) -> dict[str, object]:
     return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder):
     """Write the files that the commands need besides, all of them good."""
     rows = [
         f"p{i},{'wm'[i % 2]},{20 + i % 37},{('yes', 'no')[i % 3 > 0]},{('yes', 'no')[i % 5 > 1]}" for i in range(200)
@@ -215,7 +212,7 @@ def prepare(folder: Path) -> None:
     assert outcome["code"] == 0, outcome
 
 
-def tries(files: dict[str, str]) -> Iterator[tuple[str, str, list[str]]]:
+def tries(files):
     """Yield what the argument is, what the file is, and the command."""
     for commands in (READ, WRITTEN):
         for argument, command in commands.items():
@@ -238,8 +235,7 @@ def tries(files: dict[str, str]) -> Iterator[tuple[str, str, list[str]]]:
                 yield argument, kind, command.split(" ")
 
 
-def run(folder: Path, write: Callable[[str], object], share: int) -> None:
-    """Try everything, or a share of it."""
+def run(folder, write, share):
     os.chdir(folder)
     os.environ.pop("FAIRLEAK_DATA", None)
     os.environ.pop("FAIRLEAK_LEDGER", None)

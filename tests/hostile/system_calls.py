@@ -11,8 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from tests.patience import wait_until
@@ -61,19 +59,19 @@ class Call(NamedTuple):
     result: str
     folder: str
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{self.name}({self.arguments}) = {self.result}"
 
 
 @functools.cache
-def can_trace() -> bool:
+def can_trace():
     """Whether strace is there, and the system lets it look at a process."""
     if STRACE is None:
         return False
     return subprocess.run([STRACE, "-f", "-qq", "-e", "trace=none", "true"], capture_output=True).returncode == 0
 
 
-def under(folder: Path) -> list[str]:
+def under(folder):
     """Return the beginning of a command whose system calls are to be noted in a new folder, a file for each process.
 
     The program stays a child of who starts it; strace looks at it from aside. What is sent is not noted.
@@ -84,12 +82,12 @@ def under(folder: Path) -> list[str]:
     return [str(STRACE), *options, "-e", f"trace={','.join(f'?{name}' for name in names)}", "-o", str(folder / "calls")]
 
 
-def calls(folder: Path, start: Path) -> list[Call]:
+def calls(folder, start):
     """Return what was noted in a folder, once all that the program began has ended; it was started in `start`."""
     wait_until(lambda: all(map(_is_complete, folder.iterdir())), "the end of all that is traced")
     texts = {path.suffix[1:]: path.read_text("utf-8", "backslashreplace") for path in folder.iterdir()}
     places = dict.fromkeys(texts, str(start))
-    read: list[Call] = []
+    read = []
     for process in sorted(texts, key=int):
         current = places[process]
         for call in map(_LINE.match, texts[process].splitlines()):
@@ -105,11 +103,11 @@ def calls(folder: Path, start: Path) -> list[Call]:
     return read
 
 
-def _is_complete(path: Path) -> bool:
+def _is_complete(path):
     return path.read_bytes().rstrip().rpartition(b"\n")[2].startswith(b"+++ ")
 
 
-def _paths(arguments: str, working_folder: str) -> list[str]:
+def _paths(arguments, working_folder):
     """Return the paths among arguments, each in the folder before it; or that folder where it is alone."""
     paths, folder = [], working_folder
     parts = [part.strip() for part in _ARGUMENT.findall(arguments)]
@@ -122,10 +120,10 @@ def _paths(arguments: str, working_folder: str) -> list[str]:
     return paths or [folder]
 
 
-def _text(literal: str) -> str:
+def _text(literal):
     """Return a text that strace quotes."""
 
-    def letter(match: re.Match[bytes]) -> bytes:
+    def letter(match):
         if match[1]:
             return bytes([int(match[1], 8)])
         return _LETTERS.get(match[2], match[2])
@@ -133,12 +131,11 @@ def _text(literal: str) -> str:
     return os.fsdecode(_ESCAPE.sub(letter, os.fsencode(literal.removesuffix("...").strip('"'))))
 
 
-def reached(traced: list[Call]) -> list[str]:
-    """Return the calls that named an address beyond this machine."""
+def reached(traced):
     return [str(call) for call in traced if call.name in SENT and any(map(_is_beyond, _FAMILY.findall(call.arguments)))]
 
 
-def _is_beyond(endpoint: tuple[str, str]) -> bool:
+def _is_beyond(endpoint):
     family, address = endpoint
     if family in LOCAL_FAMILIES:
         return False
@@ -148,7 +145,7 @@ def _is_beyond(endpoint: tuple[str, str]) -> bool:
     return not (getattr(ip, "ipv4_mapped", None) or ip).is_loopback
 
 
-def changed(traced: list[Call]) -> Iterator[tuple[str, str]]:
+def changed(traced):
     """Yield each path that a call changed, or tried to, and the call."""
     for call in traced:
         if call.name not in CHANGED or any(word in call.result for word in HARMLESS):
@@ -164,12 +161,12 @@ def changed(traced: list[Call]) -> Iterator[tuple[str, str]]:
             yield path, str(call)
 
 
-def changed_outside(traced: list[Call], *folders: Path) -> list[str]:
+def changed_outside(traced, *folders):
     """Return the calls that changed a file in none of these folders."""
     inside = tuple(f"{folder}/" for folder in folders)
     return [call for path, call in changed(traced) if not (NO_FILE.fullmatch(path) or f"{path}/".startswith(inside))]
 
 
-def semaphores_left(traced: list[Call]) -> list[str]:
+def semaphores_left(traced):
     """Return the semaphores made that are still there."""
     return sorted({path for path, _ in changed(traced) if path.startswith("/dev/shm/") and os.path.exists(path)})

@@ -1,7 +1,5 @@
 """What a hostile file could make its reader do, each asked of a child by name."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import importlib

@@ -1,7 +1,5 @@
 """A child's death, whatever its cause, is one sentence; it has nothing of the server's, and children do not pile up."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
@@ -59,7 +57,7 @@ def test_every_ending_is_one_sentence(way, task):
 
 
 def test_a_child_answers_and_reports(way):
-    heard: list[tuple[int, int]] = []
+    heard = []
     answer, table = ask_child(
         "The file 'a'",
         f"{TASKS}:echo",

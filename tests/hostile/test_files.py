@@ -4,13 +4,9 @@ Models that crash, grow, or compute without end, and some that only lie; tables 
 memory, damaged where it hurts, or slow to read. All are made on demand.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,11 +28,11 @@ from tests.model_samples import NUMBERS, as_skops, binary, closed, graph, logist
 _FLOAT = TensorProto.FLOAT
 
 
-def _constant(name: str, *values: int) -> TensorProto:
+def _constant(name, *values):
     return numpy_helper.from_array(np.array(values, dtype=np.int64), name)
 
 
-def _chain(*nodes: Any, **tensors: Any) -> bytes:
+def _chain(*nodes, **tensors):
     """Return a graph of operators that ends in "r", added to the input."""
     graph_nodes = [helper.make_node(*node[:3], **(node[3] if len(node) > 3 else {})) for node in nodes]
     graph_nodes += [
@@ -46,7 +42,7 @@ def _chain(*nodes: Any, **tensors: Any) -> bytes:
     return graph(graph_nodes, initializer=[_constant(name, *values) for name, values in tensors.items()])
 
 
-def killer(column: str = "x", width: int = 2) -> bytes:
+def killer(column="x", width=2):
     """Return a graph that divides the smallest whole number by −1, which no processor can: it raises SIGFPE."""
     graph_nodes = [
         helper.make_node("Div", ["a", "b"], ["q"]),
@@ -57,17 +53,16 @@ def killer(column: str = "x", width: int = 2) -> bytes:
     return graph(graph_nodes, inputs=inputs, initializer=[_constant("a", np.iinfo(np.int64).min), _constant("b", -1)])
 
 
-def _filled(*shape: int) -> bytes:
-    """Return a graph that makes a tensor of this shape and hands it on."""
+def _filled(*shape):
     return _chain(("ConstantOfShape", ["s"], ["r"]), s=shape)
 
 
-def _doubled(times: int) -> bytes:
+def _doubled(times):
     steps = [("Concat", [f"t{i}", f"t{i}"], [f"t{i + 1}"], {"axis": 0}) for i in range(times)]
     return _chain(("ConstantOfShape", ["s"], ["t0"]), *steps, ("Identity", [f"t{times}"], ["r"]), s=(1000,))
 
 
-def _trees(**changed: Any) -> bytes:
+def _trees(**changed):
     node = {
         "nodes_treeids": [0, 0, 0],
         "nodes_nodeids": [0, 1, 2],
@@ -87,7 +82,7 @@ def _trees(**changed: Any) -> bytes:
     )
 
 
-def _tree(**values: list[int]) -> DecisionTreeClassifier:
+def _tree(**values):
     fitted = DecisionTreeClassifier(max_depth=1).fit(numbers(), binary())
     state = fitted.tree_.__getstate__()
     nodes = state["nodes"].copy()
@@ -97,33 +92,33 @@ def _tree(**values: list[int]) -> DecisionTreeClassifier:
     return fitted
 
 
-def _forest(**values: list[int]) -> bytes:
+def _forest(**values):
     forest = RandomForestClassifier(3, random_state=0).fit(numbers(), binary())
     forest.estimators_[1] = _tree(**values)
     return as_skops(forest)
 
 
-def _boosted(name: str, value: int) -> bytes:
+def _boosted(name, value):
     fitted = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5).fit(numbers(), binary())
     fitted._predictors[1][0].nodes[name] = value
     return as_skops(fitted)
 
 
-def _powers() -> bytes:
+def _powers():
     step = PolynomialFeatures(2)
     fitted = make_pipeline(step, LogisticRegression()).fit(numbers(), binary())
     step.degree = step._max_degree = 900
     return as_skops(fitted)
 
 
-def _encoder() -> bytes:
+def _encoder():
     encoder = OneHotEncoder(drop="first").fit(people()[["work"]])
     fitted = make_pipeline(encoder, LogisticRegression()).fit(people()[["work"]], binary())
     encoder._n_features_outs = [1]
     return as_skops(fitted)
 
 
-def _array(shape: str, rest: bytes = bytes(64), **settings: int) -> bytes:
+def _array(shape, rest=bytes(64), **settings):
     """Return a logistic regression with another array for its first."""
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
     schema, members = opened(as_skops(logistic()))
@@ -137,7 +132,7 @@ ENDLESS = ("a tree with a loop", "a forest with a loop")
 
 _BACK, _OUT = {"left_child": [0, -1, -1]}, {"left_child": [10**9, -1, -1], "right_child": [10**9, -1, -1]}
 
-MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
+MODELS = {
     "Div of the smallest int64 by −1": ("m.onnx", killer),
     "a matrix of 400 GB": ("m.onnx", partial(_filled, 10**11)),
     "a negative shape": ("m.onnx", partial(_filled, -5)),
@@ -167,31 +162,31 @@ MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
 _ROWS = 2_000_000
 
 
-def _parquet(table: pa.Table, **settings: object) -> bytes:
+def _parquet(table, **settings):
     sink = io.BytesIO()
     pq.write_table(table, sink, **settings)
     return sink.getvalue()
 
 
-def _repeated(text: str, rows: int, columns: int = 2) -> bytes:
+def _repeated(text, rows, columns=2):
     """Return a text that is stored once and stands in every cell."""
     cells = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int8)), pa.array([text]))
     return _parquet(pa.table({f"c{j}": cells for j in range(columns)}), compression="zstd", row_group_size=rows)
 
 
-def _same_cells(kind: pa.DataType, columns: int, codec: str, *, dictionary: bool) -> bytes:
+def _same_cells(kind, columns, codec, *, dictionary):
     cells = pa.array(np.zeros(_ROWS, np.int32)).cast(kind)
     table = pa.table({f"c{j}": cells for j in range(columns)})
     return _parquet(table, compression=codec, use_dictionary=dictionary, row_group_size=_ROWS)
 
 
-def _good() -> bytes:
+def _good():
     rng = np.random.default_rng(3)
     texts = rng.choice(["a", "b", "c"], 500)
     return _parquet(pa.table({"x": rng.normal(size=500), "y": texts, "z": rng.integers(0, 9, 500)}))
 
 
-def _flipped(seed: int) -> bytes:
+def _flipped(seed):
     """Return a good file with four bytes changed, in its pages or its footer."""
     content, rng = bytearray(_good()), np.random.default_rng(seed)
     for offset in rng.integers(4, len(content) - 8, 4):
@@ -199,13 +194,13 @@ def _flipped(seed: int) -> bytes:
     return bytes(content)
 
 
-def _footer(length: int) -> bytes:
+def _footer(length):
     content = _good()
     return content[:-8] + length.to_bytes(4, "little") + content[-4:]
 
 
-def _nested() -> bytes:
-    deep: pa.Array = pa.array([1] * 100)
+def _nested():
+    deep = pa.array([1] * 100)
     for _ in range(60):
         deep = pa.ListArray.from_arrays(pa.array(range(len(deep) + 1), pa.int32()), deep)
     return _parquet(pa.table({"a": deep, "b": list(range(len(deep)))}))
@@ -213,7 +208,7 @@ def _nested() -> bytes:
 
 _HEADER, _LINE = b"age,work,sex,hired\n", b"31,cook,F,yes\n"
 
-TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
+TABLES = {
     **{
         f"a text of {size:,} bytes in every cell": ("a.parquet", partial(_repeated, "x" * size, _ROWS))
         for size in (300, 3_000_000)
@@ -222,11 +217,7 @@ TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "500 columns of one text": ("a.parquet", partial(_repeated, "word", _ROWS, 500)),
     **{
         f"50 columns of {kind}, {codec}": ("a.parquet", partial(_same_cells, kind, 50, codec, dictionary=False))
-        for kind, codec in (
-            (pa.float64(), "gzip"),
-            (pa.bool_(), "brotli"),
-            (pa.decimal128(30), "zstd"),
-        )
+        for kind, codec in ((pa.float64(), "gzip"), (pa.bool_(), "brotli"), (pa.decimal128(30), "zstd"))
     },
     "400 columns of numbers": ("a.parquet", partial(_same_cells, pa.int64(), 400, "zstd", dictionary=True)),
     **{f"four bytes changed, {seed}": ("a.parquet", partial(_flipped, seed)) for seed in range(3)},
@@ -258,18 +249,9 @@ TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
 """What is wrong -> file name and how the file is made."""
 
 SLOW = (
-    "2 GB of blanks, packed",
-    "an array of zeros, packed",
-    "a text of 100 MB",
-    "a text of 3,000,000 bytes",
-    "50 columns of ",
-    "400 columns of numbers",
-    "500 columns of one text",
-    "half of a UTF-16",
-    "every line another width",
-    "40 columns, ",
-    "a new word in every cell",
-    "a long word in every cell",
+    *("2 GB of blanks, packed", "an array of zeros, packed", "a text of 100 MB", "a text of 3,000,000 bytes"),
+    *("50 columns of ", "400 columns of numbers", "500 columns of one text", "half of a UTF-16"),
+    *("every line another width", "40 columns, ", "a new word in every cell", "a long word in every cell"),
 )
 """Beginnings of the names of those that are made or read slowly."""
 
@@ -278,7 +260,7 @@ LARGEST = ("40 columns, as many lines as are read", "a long word in every cell")
 """As large as a table may be, in cells and in bytes."""
 
 
-def tried(kind: str) -> str:
+def tried(kind):
     """Return the sentence a file is refused with, or "" if it is read or answers."""
     name, factory = {**MODELS, **TABLES}[kind]
     content = factory()

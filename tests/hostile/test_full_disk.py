@@ -1,12 +1,9 @@
 """A disk of 2 MB that fills up while FairLeak writes: the sentence names it, and nothing is lost or half there."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -15,11 +12,9 @@ import pytest
 from core.__main__ import main
 from core.base.errors import FairLeakError
 from core.cli.audit import write_audit
-from core.datasets import AuditDataset
-from core.desk import Ledger, open_ledger, verify_export
+from core.desk import open_ledger, verify_export
 from core.experiments.engine import FileStore, measured_points
 from core.report import Reports
-from core.studies.subject import AuditConfig
 from tests.experiment_work import CONFIGS, MeasuredModel, measure
 from tests.experiment_work import people as sample_people
 from tests.ledger_work import COUNT, NAME, PRICE, STEPS, people, question, register
@@ -32,30 +27,29 @@ DISK = "the disk is full"
 class Disk:
     """A small disk with a file on it that takes the room."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder / "disk"
         self.folder.mkdir()
         self.filler = self.folder / "filler"
 
-    def fill(self, left: int = 0) -> None:
+    def fill(self, left=0):
         """Take all room but for so many bytes."""
         with self.filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):
             while True:
                 file.write(bytes(4096))
         os.truncate(self.filler, max(self.filler.stat().st_size - left, 0))
 
-    def empty(self) -> None:
-        """Give the room back."""
+    def empty(self):
         self.filler.unlink(missing_ok=True)
 
-    def names(self) -> set[str]:
+    def names(self):
         """Return what is on the disk besides the filler and SQLite's own files beside a ledger."""
         paths = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()}
         return {name for name in paths if name != "filler" and not name.endswith(("-wal", "-shm"))}
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Disk]:
+def disk(tmp_path):
     mounted = Disk(tmp_path)
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(mounted.folder)]
     try:
@@ -69,7 +63,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 
 @pytest.fixture
-def ledger_path(disk: Disk) -> Path:
+def ledger_path(disk):
     """A ledger on the disk, with one answer."""
     path = disk.folder / "ledger"
     ledger = open_ledger(path, create=True)
@@ -78,7 +72,7 @@ def ledger_path(disk: Disk) -> Path:
     return path
 
 
-def refused(do: Callable[[], object]) -> bool:
+def refused(do):
     """Return whether something is refused, in one sentence that names the disk and speaks of no damage."""
     try:
         do()
@@ -88,7 +82,7 @@ def refused(do: Callable[[], object]) -> bool:
     return False
 
 
-def answer_count(path: Path) -> int:
+def answer_count(path):
     """Return how many answers a ledger holds, whose sums and export hold."""
     ledger = open_ledger(path)
     status = ledger.status(NAME)
@@ -99,12 +93,12 @@ def answer_count(path: Path) -> int:
     return len(status.answers)
 
 
-def ask(ledger: Ledger, seed: int) -> None:
+def ask(ledger, seed):
     ledger.ask(NAME, people(), question(seed), epsilon=PRICE, asker="x")
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if step != "drawing"])
-def test_a_disk_that_fills_while_a_question_is_answered(step: str, ledger_path: Path, disk: Disk):
+def test_a_disk_that_fills_while_a_question_is_answered(step, ledger_path, disk):
     ledger = open_ledger(ledger_path)
     with steps(lambda done: disk.fill() if done == step else None):
         lost = refused(lambda: ask(ledger, 2))
@@ -115,7 +109,7 @@ def test_a_disk_that_fills_while_a_question_is_answered(step: str, ledger_path: 
     assert answer_count(ledger_path) == (2 if lost else 3)
 
 
-def test_a_full_disk_is_no_damage(ledger_path: Path, disk: Disk, capsys: pytest.CaptureFixture[str]):
+def test_a_full_disk_is_no_damage(ledger_path, disk, capsys):
     ledger, names = open_ledger(ledger_path), disk.names()
     disk.fill()
     for do in (
@@ -133,12 +127,12 @@ def test_a_full_disk_is_no_damage(ledger_path: Path, disk: Disk, capsys: pytest.
     assert answer_count(ledger_path) == 1
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.long
-def test_a_report_is_written_whole_or_not_at_all(disk: Disk, tmp_path: Path):
+def test_a_report_is_written_whole_or_not_at_all(disk, tmp_path):
     reports, out, outcomes = Reports(judged_audit()), disk.folder / "out", []
     write_audit(reports, tmp_path / "out")
     expected = contents(tmp_path / "out")
@@ -156,10 +150,10 @@ def test_a_report_is_written_whole_or_not_at_all(disk: Disk, tmp_path: Path):
     assert True in outcomes and outcomes[-1] is False
 
 
-def test_an_experiment_goes_on_when_there_is_room_again(disk: Disk):
+def test_an_experiment_goes_on_when_there_is_room_again(disk):
     measured = []
 
-    def filling(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
+    def filling(config, dataset):
         measured.append(config)
         if len(measured) == 3:
             disk.fill()
@@ -179,7 +173,7 @@ def test_an_experiment_goes_on_when_there_is_room_again(disk: Disk):
 
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-def test_results_that_find_no_room_are_one_sentence(tmp_path: Path):
+def test_results_that_find_no_room_are_one_sentence(tmp_path):
     register(open_ledger(tmp_path / "ledger", create=True))
     command = [sys.executable, "-m", "core", "desk", "status", "--ledger", str(tmp_path / "ledger")]
     with open("/dev/full", "wb") as full:

@@ -1,14 +1,10 @@
 """Requests under foreign names and to closed routes: answered in one sentence, whatever the route and the spelling."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket
 import sys
 import tomllib
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from streamlit import config
@@ -17,66 +13,26 @@ from tests.browser.driver import ROOT, Server
 from tests.patience import PATIENT, finished
 
 FOREIGN = (
-    "evil.example",
-    "localhost.evil.example",
-    "evil.localhost",
-    "127.0.0.1.evil.example",
-    "127.0.0.2",
-    "0.0.0.0",
-    "2130706433",
-    "[::]",
-    "[::ffff:127.0.0.1]",
-    "[::1",
-    "localhost@evil.example",
-    "evil.example@localhost",
-    "localhost/evil.example",
-    "localhost, evil.example",
-    "localhost evil.example",
-    "localhost:99999",
-    "localhost:port",
-    "l\u00f6calhost",
-    "*",
-    "",
+    *("evil.example", "localhost.evil.example", "evil.localhost", "127.0.0.1.evil.example"),
+    *("127.0.0.2", "0.0.0.0", "2130706433", "[::]", "[::ffff:127.0.0.1]", "[::1"),
+    *("localhost@evil.example", "evil.example@localhost", "localhost/evil.example"),
+    *("localhost, evil.example", "localhost evil.example"),
+    *("localhost:99999", "localhost:port", "l\u00f6calhost", "*", ""),
 )
-LOCAL_NAMES = (
-    "localhost",
-    "localhost:{port}",
-    "LocalHost.:80",
-    "127.0.0.1",
-    "[::1]",
-    "[::1]:8501",
-)
+LOCAL_NAMES = ("localhost", "localhost:{port}", "LocalHost.:80", "127.0.0.1", "[::1]", "[::1]:8501")
 
+PAGES = ("/", "/correction", "{asset}", "/favicon.png", "/nothing/here", "/media/0123456789abcdef.csv")
 ROUTES = (
-    ("GET", "/"),
-    ("GET", "/correction"),
-    ("GET", "{asset}"),
-    ("GET", "/favicon.png"),
-    ("GET", "/nothing/here"),
-    ("GET", "/media/0123456789abcdef.csv"),
-    ("GET", "/_stcore/health"),
+    *(("GET", target) for target in (*PAGES, "/component/any/index.html", "/auth/login")),
+    *(("GET", f"/_stcore/{name}") for name in ("health", "host-config", "metrics", "agent/openapi.json", "stream")),
+    *(("POST", f"/_stcore/agent/{name}") for name in ("interact", "mcp")),
+    *((method, "/_stcore/upload_file/session/file") for method in ("PUT", "DELETE")),
     ("OPTIONS", "/_stcore/health"),
-    ("GET", "/_stcore/host-config"),
-    ("GET", "/_stcore/metrics"),
-    ("PUT", "/_stcore/upload_file/session/file"),
-    ("DELETE", "/_stcore/upload_file/session/file"),
-    ("GET", "/component/any/index.html"),
-    ("GET", "/auth/login"),
-    ("GET", "/_stcore/agent/openapi.json"),
-    ("POST", "/_stcore/agent/interact"),
-    ("POST", "/_stcore/agent/mcp"),
-    ("GET", "/_stcore/stream"),
 )
 
 CLOSED = (
-    "/_stcore/metrics",
-    "/_stcore/metrics?families=session_events",
-    "/_stcore/%6Detrics",
-    "/%5Fstcore/metrics",
-    "/_stcore/agent",
-    "/_stcore/agent/interact",
-    "/_stcore/agent/mcp",
-    "/_stcore/agent/openapi.json",
+    *("/_stcore/metrics", "/_stcore/metrics?families=session_events", "/_stcore/%6Detrics", "/%5Fstcore/metrics"),
+    *("/_stcore/agent", "/_stcore/agent/interact", "/_stcore/agent/mcp", "/_stcore/agent/openapi.json"),
 )
 
 HANDSHAKE = (
@@ -86,7 +42,7 @@ HANDSHAKE = (
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server():
     with Server() as running:
         yield running
         log = running.log.read_text()
@@ -94,13 +50,13 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def script() -> Iterator[Server]:
+def script():
     """The script alone, without FairLeak's server around it."""
     with Server(ROOT / "app.py") as running:
         yield running
 
 
-def answer(server: Server, method: str, target: str, *headers: str, version: str = "1.1", upgrade: bool = False) -> Any:
+def answer(server, method, target, *headers, version="1.1", upgrade=False):
     """Send a request as it stands; return status, head and body (none where a websocket opens)."""
     lines = [f"{method} {target} HTTP/{version}", *headers]
     request = "".join(f"{line}\r\n" for line in lines) + (HANDSHAKE if upgrade else "Connection: close\r\n") + "\r\n"
@@ -113,20 +69,19 @@ def answer(server: Server, method: str, target: str, *headers: str, version: str
     return int(head.split()[1]), head, body
 
 
-def refused(answered: Any) -> bool:
+def refused(answered):
     """Whether somebody was turned away in one sentence, that says nothing else."""
     status, head, body = answered
     plain = "text/plain" in head and body.count("\n") <= 1 and body.count(".") <= 2 and "evil" not in body
     return status == 403 and plain and ("server.allowedHosts" in body or not body)
 
 
-def websocket(server: Server, *headers: str) -> int:
-    return int(answer(server, "GET", "/_stcore/stream", *headers, upgrade=True)[0])
+def websocket(server, *headers):
+    return answer(server, "GET", "/_stcore/stream", *headers, upgrade=True)[0]
 
 
 @pytest.fixture(scope="module")
-def asset(server: Server) -> str:
-    """The address of one of the page's own scripts."""
+def asset(server):
     status, _, page = answer(server, "GET", "/", "Host: localhost")
     assert status == 200
     match = re.search(r'src="\.?(/static/[^"]+\.js)"', page)
@@ -136,7 +91,7 @@ def asset(server: Server) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("method", "target"), ROUTES)
-def test_every_route_turns_foreign_names_away(server: Server, asset: str, method: str, target: str):
+def test_every_route_turns_foreign_names_away(server, asset, method, target):
     target = target.format(asset=asset)
     assert refused(answer(server, method, target, "Host: evil.example"))
     assert refused(answer(server, method, target, "Host: evil.example:{port}", "Origin: http://evil.example:{port}"))
@@ -146,7 +101,7 @@ def test_every_route_turns_foreign_names_away(server: Server, asset: str, method
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_foreign_names_however_they_are_spelt(server: Server, name: str):
+def test_foreign_names_however_they_are_spelt(server, name):
     name = name.encode().decode("latin-1")
     for status in (
         answer(server, "GET", "/_stcore/health", f"Host: {name}")[0],
@@ -158,21 +113,21 @@ def test_foreign_names_however_they_are_spelt(server: Server, name: str):
 
 
 @pytest.mark.parametrize("name", LOCAL_NAMES)
-def test_its_own_names_with_any_port(server: Server, name: str):
+def test_its_own_names_with_any_port(server, name):
     assert answer(server, "GET", "/_stcore/health", f"Host: {name}")[::2] == (200, "ok")
     assert websocket(server, f"Host: {name}") == 101
     assert websocket(server, f"Host: {name}", f"Origin: http://{name}") == 101
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-Host", "X-Host", "X-Original-Host", "X-Forwarded-Server"])
-def test_only_the_host_itself_counts(server: Server, header: str):
+def test_only_the_host_itself_counts(server, header):
     assert refused(answer(server, "GET", "/", "Host: evil.example", f"{header}: localhost"))
     status, head, body = answer(server, "GET", "/", "Host: localhost", f"{header}: evil.example")
     assert status == 200 and "evil" not in head + body
     assert websocket(server, "Host: evil.example", f"{header}: localhost", "Forwarded: host=localhost") == 403
 
 
-def test_no_host_several_whole_addresses_and_origins_that_are_none(server: Server):
+def test_no_host_several_whole_addresses_and_origins_that_are_none(server):
     assert answer(server, "GET", "/")[0] in (400, 403)
     assert refused(answer(server, "GET", "/", version="1.0"))
     for pair in (("localhost", "evil.example"), ("evil.example", "localhost"), ("localhost", "localhost")):
@@ -193,7 +148,7 @@ def test_no_host_several_whole_addresses_and_origins_that_are_none(server: Serve
 
 @pytest.mark.parametrize("target", CLOSED)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS"])
-def test_closed_routes(server: Server, method: str, target: str):
+def test_closed_routes(server, method, target):
     status, head, body = answer(server, method, target, "Host: localhost")
     assert (status, body) == (404, "" if method == "HEAD" else "There is nothing here.\n")
     assert "link:" not in head.lower()
@@ -201,7 +156,7 @@ def test_closed_routes(server: Server, method: str, target: str):
 
 @pytest.mark.parametrize("target", ["/", "{asset}", "/_stcore/health", "/_stcore/metrics", "/nothing/here"])
 @pytest.mark.parametrize("host", ["localhost", "evil.example"])
-def test_no_other_page_may_frame_an_answer_or_guess_what_it_is(server: Server, asset: str, target: str, host: str):
+def test_no_other_page_may_frame_an_answer_or_guess_what_it_is(server, asset, target, host):
     head = answer(server, "GET", target.format(asset=asset), f"Host: {host}")[1].lower()
     assert "x-frame-options: deny" in head
     assert "x-content-type-options: nosniff" in head
@@ -209,7 +164,7 @@ def test_no_other_page_may_frame_an_answer_or_guess_what_it_is(server: Server, a
     assert head.count("content-security-policy:") == 1
 
 
-def test_the_script_alone_guards_its_websocket(script: Server):
+def test_the_script_alone_guards_its_websocket(script):
     assert websocket(script, "Host: evil.example", "Origin: http://evil.example") in (400, 403)
     assert websocket(script, "Host: evil.example") == 403
     assert websocket(script, "Host: localhost:{port}", "Origin: http://localhost:{port}") == 101
@@ -217,31 +172,31 @@ def test_the_script_alone_guards_its_websocket(script: Server):
 
 
 @pytest.fixture
-def owner() -> Iterator[Any]:
+def owner():
     """Set the names of this process's server; they are put back."""
     before = config.get_option("server.allowedHosts")
     yield lambda *names: config.set_option("server.allowedHosts", list(names))
     config.set_option("server.allowedHosts", before)
 
 
-def let_in(name: str) -> bool:
+def let_in(name):
     """Return whether the door lets a request under this name pass."""
     from serve import Door
 
     passed = []
 
-    async def behind(scope: Any, receive: Any, send: Any) -> None:
+    async def behind(scope, receive, send):
         passed.append(scope["path"])
 
-    async def sent(message: Any) -> None:
+    async def sent(message):
         pass
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", name.encode())]}
-    asyncio.run(Door(behind)(scope, None, sent))  # type: ignore[arg-type]
+    asyncio.run(Door(behind)(scope, None, sent))
     return passed == ["/"]
 
 
-def test_names_that_the_owner_adds(owner: Any):
+def test_names_that_the_owner_adds(owner):
     owner("audit.example", "*.office.example")
     assert let_in("audit.example") and let_in("audit.example:8501") and let_in("one.office.example")
     assert not let_in("localhost") and not let_in("office.example") and not let_in("evil.example")

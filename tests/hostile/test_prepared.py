@@ -1,15 +1,11 @@
 """The folder of prepared results, damaged, foreign, gone, full or shared: what cannot be relied on counts as absent."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,7 +23,7 @@ RESULT = {"share": proportion(3, 9), "people": np.arange(5)}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """A folder with a result and the list of the page it belongs to."""
     location = tmp_path / "cache" / "prepared" / "fairleak-1"
     writer = ResultWriter(location)
@@ -36,8 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return location
 
 
-def loaded(folder: Path) -> bool:
-    """Return whether the result is there, whole."""
+def loaded(folder):
     result = PreparedResults(folder).load(KEY)
     if result is None:
         return False
@@ -45,23 +40,20 @@ def loaded(folder: Path) -> bool:
     return True
 
 
-def test_a_result_is_read_by_another_start(folder: Path):
+def test_a_result_is_read_by_another_start_and_under_no_other_key(folder):
     assert loaded(folder) and PreparedResults(folder).has_page("model_card")
     assert PreparedResults(folder).load(SECOND_KEY) is None
     assert not PreparedResults(folder).has_page("people")
+    (folder / KEY).rename(folder / SECOND_KEY)
+    assert PreparedResults(folder).load(SECOND_KEY) is None
 
 
-def test_folders_and_files_are_the_users_alone(folder: Path):
+def test_folders_and_files_are_the_users_alone(folder):
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder.parent, folder, *folder.iterdir())}
     assert modes == {"prepared": 0o700, "fairleak-1": 0o700, KEY: 0o600, "page-model-card": 0o600}
 
 
-def damage(path: Path, change: Callable[[bytes], bytes]) -> None:
-    """Change a file's content."""
-    path.write_bytes(change(path.read_bytes()))
-
-
-DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+DAMAGES = {
     "empty": lambda content: b"",
     "half": lambda content: content[: len(content) // 2],
     "longer": lambda content: content + b"x",
@@ -73,8 +65,9 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_damaged_file_is_ignored_and_written_again(kind: str, folder: Path):
-    damage(folder / KEY, DAMAGES[kind])
+def test_a_damaged_file_is_ignored_and_written_again(kind, folder):
+    content = (folder / KEY).read_bytes()
+    (folder / KEY).write_bytes(DAMAGES[kind](content))
     assert not loaded(folder) and not PreparedResults(folder).has_page("model_card")
     writer = ResultWriter(folder)
     assert writer.load(KEY) is None
@@ -82,14 +75,9 @@ def test_a_damaged_file_is_ignored_and_written_again(kind: str, folder: Path):
     assert writer.load(KEY) is not None and loaded(folder)
 
 
-def test_a_file_under_another_key_is_ignored(folder: Path):
-    (folder / KEY).rename(folder / SECOND_KEY)
-    assert PreparedResults(folder).load(SECOND_KEY) is None
-
-
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 @pytest.mark.parametrize("name", ["", KEY, ".."])
-def test_what_others_may_write_to_is_not_read(name: str, folder: Path):
+def test_what_others_may_write_to_is_not_read(name, folder):
     location = folder / name
     os.chmod(location, stat.S_IMODE(location.stat().st_mode) | 0o020)
     assert not loaded(folder)
@@ -100,13 +88,13 @@ def test_what_others_may_write_to_is_not_read(name: str, folder: Path):
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("name", ["", KEY, ".."])
-def test_what_belongs_to_others_is_not_read(name: str, folder: Path):
+def test_what_belongs_to_others_is_not_read(name, folder):
     os.chown(folder / name, 12345, -1)
     assert not loaded(folder)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
-def test_links_pipes_and_folders_are_not_read(folder: Path, tmp_path: Path):
+def test_links_pipes_and_folders_are_not_read(folder, tmp_path):
     (folder / KEY).rename(tmp_path / "elsewhere")
     (folder / KEY).symlink_to(tmp_path / "elsewhere")
     assert not loaded(folder)
@@ -124,11 +112,11 @@ def test_links_pipes_and_folders_are_not_read(folder: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "A", "", "a\0b", "." * 10])
-def test_a_name_leads_nowhere_else(name: str, folder: Path):
+def test_a_name_leads_nowhere_else(name, folder):
     assert PreparedResults(folder).load(name) is None
 
 
-def test_a_folder_deleted_meanwhile_is_made_again(folder: Path):
+def test_a_folder_deleted_meanwhile_is_made_again(folder):
     writer, reader = ResultWriter(folder), PreparedResults(folder)
     shutil.rmtree(folder.parent)
     assert reader.load(KEY) is None and not reader.has_page("model_card")
@@ -137,13 +125,13 @@ def test_a_folder_deleted_meanwhile_is_made_again(folder: Path):
     assert loaded(folder) and reader.has_page("model_card")
 
 
-def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path):
+def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(tmp_path):
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(InputError, match="must be the user's alone"):
         ResultWriter(tmp_path / "cache" / "prepared" / "fairleak-1")
 
 
-def test_results_of_another_version_are_ignored_and_deleted_after_a_month(folder: Path):
+def test_results_of_another_version_are_ignored_and_deleted_after_a_month(folder):
     long_ago, lately = folder.parent / "fairleak-0", folder.parent / "fairleak-00"
     for version, days in ((long_ago, 31), (lately, 29)):
         shutil.copytree(folder, version)
@@ -152,7 +140,7 @@ def test_results_of_another_version_are_ignored_and_deleted_after_a_month(folder
     assert loaded(folder) and lately.exists() and not long_ago.exists()
 
 
-def test_half_a_file_is_no_result_and_is_swept_up(folder: Path):
+def test_half_a_file_is_no_result_and_is_swept_up(folder):
     half = folder / ".0123.part"
     half.write_bytes((folder / KEY).read_bytes()[:100])
     os.utime(half, (time.time() - 7200,) * 2)
@@ -160,14 +148,14 @@ def test_half_a_file_is_no_result_and_is_swept_up(folder: Path):
     assert not half.exists()
 
 
-def test_one_process_at_a_time_prepares(folder: Path):
+def test_one_process_at_a_time_prepares(folder):
     with only_process(folder) as first, only_process(folder) as second:
         assert (first, second) == (True, False)
     with only_process(folder) as third:
         assert third
 
 
-def test_a_dataset_gets_its_memo_back_with_a_result_about_it(folder: Path):
+def test_a_dataset_gets_its_memo_back_with_a_result_about_it(folder):
     dataset = expected.demo()
     key = ("imputed", "a test")
     dataset.keep({key: RESULT["people"], ("imputed", "a function"): len})
@@ -183,14 +171,14 @@ def test_a_dataset_gets_its_memo_back_with_a_result_about_it(folder: Path):
 
 
 @pytest.fixture
-def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def switched_on(monkeypatch):
     """Let results be prepared, by whom a test starts."""
     monkeypatch.setenv(preparation.PREPARE, "on")
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("switched_on")
-def test_the_process_ends_at_once_where_it_cannot_write(tmp_path: Path):
+def test_the_process_ends_at_once_where_it_cannot_write(tmp_path):
     location = tmp_path / "cache"
     location.write_text("a file")
     done = subprocess.run(
@@ -206,7 +194,7 @@ def test_the_process_ends_at_once_where_it_cannot_write(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("switched_on")
-def test_a_server_whose_folder_holds_all_pages_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_server_whose_folder_holds_all_pages_starts_no_process(tmp_path, monkeypatch):
     monkeypatch.setattr(preparation, "version_folder", lambda: tmp_path / "prepared" / "fairleak-1")
     monkeypatch.setattr(preparation.subprocess, "Popen", None)  # whoever starts one breaks here
     writer = ResultWriter(preparation.version_folder())
@@ -220,7 +208,7 @@ def test_a_server_whose_folder_holds_all_pages_starts_no_process(tmp_path: Path,
         now._follow()
 
 
-def test_off_neither_reads_nor_prepares(monkeypatch: pytest.MonkeyPatch):
+def test_off_neither_reads_nor_prepares(monkeypatch):
     monkeypatch.setenv(preparation.PREPARE, "off")
     assert preparation.open_results() is None and not preparation.is_on()
 

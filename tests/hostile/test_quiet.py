@@ -4,22 +4,18 @@ Each program runs under strace with folders of its own, which are empty before: 
 server is in `tests.browser.test_quiet`.
 """
 
-from __future__ import annotations
-
 import os
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tests import model_samples
-from tests.hostile.system_calls import Call, calls, can_trace, changed_outside, reached, semaphores_left, under
+from tests.hostile.system_calls import calls, can_trace, changed_outside, reached, semaphores_left, under
 from tests.markers import holding
 from tests.patience import finished
 
@@ -53,7 +49,7 @@ assert found._repr_html_()
 class Quiet:
     """A user with folders of their own, and the programs they run."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.working_folder = folder / "place"
         self.working_folder.mkdir()
         self._strace = folder / "strace"
@@ -61,7 +57,7 @@ class Quiet:
         for path in self.folders.values():
             path.mkdir()
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments):
         """Run Python in the user's place, under strace."""
         # This process has imported FairLeak: what that sets is to be set anew.
         environment = {name: value for name, value in os.environ.items() if not name.startswith(SET)}
@@ -70,14 +66,13 @@ class Quiet:
         command = [*under(self._strace), sys.executable, *arguments]
         return finished(command, cwd=self.working_folder, env=environment | changed, progress=self._noted)
 
-    def _noted(self) -> int:
+    def _noted(self):
         return sum(path.stat().st_size for path in self._strace.glob("*"))
 
-    def calls(self) -> list[Call]:
-        """Return the system calls of what was run."""
+    def calls(self):
         return calls(self._strace, self.working_folder)
 
-    def assert_quiet(self) -> None:
+    def assert_quiet(self):
         """Check that nobody was called, and nothing written but in the place and, for a while, as temporary files."""
         traced = self.calls()
         assert reached(traced) == []
@@ -87,12 +82,11 @@ class Quiet:
 
 
 @pytest.fixture
-def quiet(tmp_path: Path) -> Quiet:
-    """A user."""
+def quiet(tmp_path):
     return Quiet(tmp_path)
 
 
-def people(**columns: str) -> pd.DataFrame:
+def people(**columns):
     """Return people of the model files with a sex and somebody's answers; columns may be renamed."""
     frame = model_samples.people()[[*model_samples.NUMBERS, "approved"]]
     right = np.random.default_rng(3).random(len(frame)) < 0.8
@@ -102,14 +96,14 @@ def people(**columns: str) -> pd.DataFrame:
     )
 
 
-def test_importing_calls_nobody(quiet: Quiet):
+def test_importing_calls_nobody(quiet):
     """The runtime of ONNX models would, some of a second later."""
     done = quiet.run("-c", "import core, onnxruntime, time; time.sleep(1)")
     assert done.returncode == 0, done.stderr
     quiet.assert_quiet()
 
 
-def test_the_runtime_of_models_is_not_quiet_by_itself(quiet: Quiet):
+def test_the_runtime_of_models_is_not_quiet_by_itself(quiet):
     done = quiet.run("-c", "import onnxruntime, time; time.sleep(1)")
     assert done.returncode == 0, done.stderr
     if not changed_outside(quiet.calls(), quiet.working_folder, quiet.folders["TMPDIR"]):
@@ -117,7 +111,7 @@ def test_the_runtime_of_models_is_not_quiet_by_itself(quiet: Quiet):
 
 
 @pytest.mark.long
-def test_an_audit_in_a_notebook_calls_nobody(quiet: Quiet):
+def test_an_audit_in_a_notebook_calls_nobody(quiet):
     people().to_csv(quiet.working_folder / "people.csv", index=False)
     done = quiet.run("-c", NOTEBOOK)
     assert done.returncode == 0, done.stderr
@@ -126,7 +120,7 @@ def test_an_audit_in_a_notebook_calls_nobody(quiet: Quiet):
 
 
 @pytest.mark.long
-def test_an_audit_of_a_model_file_calls_nobody_and_leaves_the_report_alone(quiet: Quiet):
+def test_an_audit_of_a_model_file_calls_nobody_and_leaves_the_report_alone(quiet):
     marker, moment = f"marker{uuid4().hex}", time.time() - 1
     table, model, plan, report = (
         quiet.working_folder / name for name in ("people.csv", "m.onnx", "plan.toml", "report")

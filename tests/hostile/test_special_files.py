@@ -1,13 +1,10 @@
 """Devices, pipes, sockets, links in circles and names that no file can have, in every argument that takes a path."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,11 +14,9 @@ from tests.patience import finished
 
 ROOT = Path(__file__).resolve().parents[2]
 
-Tries = dict[str, list[dict[str, Any]]]
-
 
 @pytest.fixture(scope="module", params=[6, pytest.param(1, marks=pytest.mark.long)])
-def tries(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Tries:
+def tries(request, tmp_path_factory):
     """How every command ended, by the kind of file; standard input is a pipe into which nobody writes."""
     folder = tmp_path_factory.mktemp("special")
     module = ["-m", "tests.hostile.special_files", str(folder), f"{folder}.jsonl", str(request.param)]
@@ -35,13 +30,13 @@ def tries(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         for end in silent:
             os.close(end)
     assert done.returncode == 0, done.stderr
-    records: Tries = defaultdict(list)
+    records = defaultdict(list)
     for line in results.read_text(encoding="utf-8").splitlines():
         records[(record := json.loads(line))["kind"]].append(record)
     return records
 
 
-def test_no_argument_takes_what_is_no_file(tries: Tries):
+def test_no_argument_takes_what_is_no_file(tries):
     """Exit code 3 and one sentence: no hang, no traceback, and no more memory than the libraries need."""
     (memory,) = tries.pop("memory")
     assert len(tries) >= 20 and sum(map(len, tries.values())) > 165
@@ -54,7 +49,7 @@ def test_no_argument_takes_what_is_no_file(tries: Tries):
     assert memory["code"] < 1500 * MEGABYTE
 
 
-def test_what_is_read_has_a_limit(tmp_path: Path):
+def test_what_is_read_has_a_limit(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"x" * 1000)
     assert content_of(path, what="A") == content_of(path, what="A", most=1000) == b"x" * 1000
@@ -72,7 +67,7 @@ def test_what_is_read_has_a_limit(tmp_path: Path):
     assert content_of(tmp_path / "empty", what="A", most=0) == b""
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path, link, new = tmp_path / "a", tmp_path / "link", tmp_path / "new"
     link.symlink_to("a")
     write_file(link, b"first", what="A")
@@ -86,7 +81,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
         with pytest.raises(InputError, match="does not exist yet"):
             write_file(target, b"x", what="A", new=True)
 
-    def full(handle: int) -> None:
+    def full(handle):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
@@ -97,7 +92,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a", "link", "new"]
 
 
-def test_a_place_is_looked_at_and_left_alone(tmp_path: Path):
+def test_a_place_is_looked_at_and_left_alone(tmp_path):
     (tmp_path / "folder").mkdir()
     check_writable(None, what="A")
     for name in ("a", "folder/a"):

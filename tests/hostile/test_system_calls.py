@@ -1,11 +1,8 @@
 """What strace notes is read as it is: a planted address and planted files are found, and nothing else."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -40,8 +37,7 @@ if len(sys.argv) > 1:
 """
 
 
-def traced_calls(folder: Path, *arguments: str) -> list[Call]:
-    """Run the planted program in an empty folder and return its system calls."""
+def traced_calls(folder, *arguments):
     working_folder = folder / "place"
     working_folder.mkdir()
     subprocess.run(
@@ -50,13 +46,13 @@ def traced_calls(folder: Path, *arguments: str) -> list[Call]:
     return calls(folder / "calls", working_folder)
 
 
-def test_what_stays_inside_is_no_finding(tmp_path: Path):
+def test_what_stays_inside_is_no_finding(tmp_path):
     traced = traced_calls(tmp_path)
     assert any("127.0.0.1" in call.arguments for call in traced)
     assert reached(traced) == [] and changed_outside(traced, tmp_path / "place" / "inside") == []
 
 
-def test_planted_files(tmp_path: Path):
+def test_planted_files(tmp_path):
     traced = traced_calls(tmp_path, "all")
     addresses = reached(traced)
     assert len(addresses) == 1 + socket.has_ipv6
@@ -79,8 +75,7 @@ def test_planted_files(tmp_path: Path):
     assert changed_outside(traced, working_folder) == []
 
 
-def sent(arguments: str) -> list[str]:
-    """Return what is said of a call with an address."""
+def sent(arguments):
     return reached([Call("sendto", arguments, "1", "/")])
 
 

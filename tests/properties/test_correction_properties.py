@@ -1,7 +1,5 @@
 """Properties of the exact correction: against brute force and an integer program, against itself, with K groups."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

@@ -45,5 +45,4 @@ def written(figure):
 
 
 def dots(figure):
-    """Return the traces of markers."""
     return [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "markers"]

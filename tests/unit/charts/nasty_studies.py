@@ -1,10 +1,8 @@
 """Every chart of the pages with invented results from a seed: few people, equal numbers, gaps, long names, markup."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -47,8 +45,8 @@ from core.studies.study import Measurement
 from core.studies.subject import ModelFindings
 from tests.release_samples import card
 from tests.samples import dataset
-from tests.unit.charts import membership_samples as members
-from tests.unit.charts.guard_samples import ATTACKERS, study
+from tests.unit.charts import samples as members
+from tests.unit.charts.samples import ATTACKERS, study
 from tests.unit.choose import candidate_samples
 from tests.unit.people.test_people_at_risk import risk
 
@@ -62,7 +60,6 @@ LETTERS = list("abcdefgh iljMW<>&\"'`|_*$%éßЩ")
 
 
 def pick(rng, *values):
-    """Return one of these numbers or texts."""
     return rng.choice(values).item()
 
 
@@ -85,7 +82,6 @@ def spread(rng):
 
 
 def maybe(rng, make):
-    """Return something, or sometimes None."""
     return None if rng.random() < 0.15 else make(rng)
 
 
@@ -96,6 +92,7 @@ MAKERS = {
     "int": lambda rng: int(rng.integers(1, 100_000)),
     "str": nasty,
     "bool": lambda rng: bool(rng.random() < 0.5),
+    "SolverCertificate": lambda rng: invent(SolverCertificate, rng),
 }
 
 
@@ -112,9 +109,6 @@ def invent(kind, rng, **fixed):
 def names_of(rng):
     """Return the names of 2 groups, or of up to 20."""
     return tuple(f"{i}{nasty(rng)}" for i in range(pick(rng, 2, 2, 3, 20)))
-
-
-# ------------------------------------------------------------------------------------------------ data and model
 
 
 def _people(rng):
@@ -165,13 +159,6 @@ def _budgets(rng):
     return measured_epsilon.draw_budgets(tuple(audited), epsilon=promised, confidence=confidence)
 
 
-# ---------------------------------------------------------------------------------------------------- correction
-
-
-def _certificate(rng):
-    return invent(SolverCertificate, rng)
-
-
 def disclosures(rng):
     """Return what follows some tolerances, up to all of the slider's."""
     groups, majority, before = pick(rng, 2, 2, 3, 20), estimate(rng), estimate(rng)
@@ -181,7 +168,7 @@ def disclosures(rng):
         parts = {i: (estimate(rng), None if none else estimate(rng)) for i in range(groups)}
         used = tolerance + pick(rng, 0.0, 0.0123)
         more = {"disclosed_tolerance": tolerance, "used": used, "majority": majority, "before": before}
-        more |= {"groups": parts, "certificate": _certificate(rng), "metric": METRICS[tolerance > 0.1]}
+        more |= {"groups": parts, "metric": METRICS[tolerance > 0.1]}
         more |= {"exponent": 1, "smallest_tolerance": None, "n_changed": 3, "n_right": 2}
         more |= {name: None if none else estimate(rng) for name in ("after", "balanced_after", "gain")}
         curve.append(invent(Disclosure, rng, **more))
@@ -222,19 +209,14 @@ def _rows(rng):
     return [seed_summary(rng, tolerance=float(tolerance)) for tolerance in places]
 
 
-def attribution(rng):
-    """Return what an attacker reaches after each piece of knowledge."""
+def _waterfall(rng):
     steps, builds = [], [None, *STEPS]
     for i, name in enumerate((*STEPS, "constraint_without_shares", "permuted_predictions")):
         values, changes = ({"accuracy": spread(rng)} for _ in range(2))
         count = 1 if i == 0 or rng.random() < 0.9 else 0
         on = builds[min(i, 4)]
         steps.append(LeakStep(step=name, builds_on=on, values=values, changes=changes if i else {}, n_seeds=count))
-    return invent(Attribution, rng, steps=tuple(steps), n_seeds=5, n_true=int(rng.integers(0, 6)))
-
-
-def _waterfall(rng):
-    leak = attribution(rng)
+    leak = invent(Attribution, rng, steps=tuple(steps), n_seeds=5, n_true=int(rng.integers(0, 6)))
     now = disclosures(rng)[0] if rng.random() < 0.5 else None
     return correction.draw_waterfall(leak, estimate(rng), label=nasty(rng), attribute=nasty(rng), now=now)
 
@@ -244,31 +226,27 @@ def _trained(rng):
     return attacked_models.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
 
 
-def more_disclosed(rng):
-    """Return what more than a tolerance reveals."""
+def _more(rng):
     knowledge = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
-    return [invent(MoreDisclosed, rng, knowledge=k, certificate=_certificate(rng)) for k in knowledge]
+    return correction.draw_more([invent(MoreDisclosed, rng, knowledge=name) for name in knowledge])
 
 
-def _small(rng):
-    value, half = pick(rng, -0.04, 0.01, 0.04, 0.2), pick(rng, 0.005, 0.04)
-    return Estimate(value=value, low=value - half, high=value + half, n=99)
-
-
-def tuned(rng):
-    """Return a search of one or many forests."""
+def _search(rng):
     trials = [({"max_features": None}, estimate(rng)) for _ in range(pick(rng, 1, 2, 40, 1000))]
-    return invent(TunedForest, rng, parameters={}, trials=tuple(trials))
+    return correction.draw_search(invent(TunedForest, rng, parameters={}, trials=tuple(trials)))
 
 
-def map_rows(rng):
-    """Return some measurements of private fair trees, from one seed or five, of some cells or all."""
+def _map(rng):
+    """Draw some measurements of private fair trees, from one seed or five, of some cells or all."""
     seeds, share = pick(rng, 1, 5), pick(rng, 0.0, 0.5, 1.0)
-    return [
+    rows = [
         ExperimentRow(
             values={"model.tolerance": tolerance, "model.epsilon": epsilon, "model.seed": seed},
             study=study,
-            measurement=Measurement(check=check, estimate=_small(rng)),
+            measurement=Measurement(
+                check=check,
+                estimate=members.estimate(pick(rng, -0.04, 0.01, 0.04, 0.2), pick(rng, 0.005, 0.04), n=99),
+            ),
             seed=seed,
         )
         for tolerance in MAP_TOLERANCES
@@ -277,18 +255,11 @@ def map_rows(rng):
         for study, check in (("correction", "correction_gain"), ("membership", "membership_auc"))
         if rng.random() < share
     ]
-
-
-# ---------------------------------------------------------------------------------------------------- membership
+    return draw_map(rows)
 
 
 def _gap(rng):
     return pick(rng, 0.0, 1.0, -1.0, 0.131, rng.normal() / 5)
-
-
-def _compared(rng, group, reference):
-    half = pick(rng, 0.0, 0.018, 0.5)
-    return members.compared((_gap(rng), _gap(rng), _gap(rng)), group=group, reference=reference, half=half)
 
 
 def membership_result(rng, names=()):
@@ -296,7 +267,11 @@ def membership_result(rng, names=()):
     names = names or names_of(rng)
     several = [(group, "all others") for group in names] if len(names) > 2 else [(names[1], names[0])]
     reason = members.REASON if rng.random() < 0.3 else ""
-    results = tuple(_compared(rng, *pair) for pair in several if rng.random() < 0.9)
+    results = tuple(
+        members.compared((_gap(rng), _gap(rng), _gap(rng)), group=a, reference=b, half=pick(rng, 0.0, 0.018, 0.5))
+        for a, b in several
+        if rng.random() < 0.9
+    )
     size, levels = pick(rng, 5, 60, 3000), pick(rng, 0, 1, 4)
     return members.result(
         pick(rng, *STRONGEST),
@@ -316,21 +291,13 @@ def _ranges(rng):
     return membership.draw_ranges(range_table, muted=bool(rng.random() < 0.3))
 
 
-def _bands(rng):
+def _by_epsilon(draw, rng):
     curve_bands = members.bands([e for e in EPSILONS if rng.random() < 0.8], repeats=pick(rng, 1, 2, 25))
     names = list(curve_bands[0].values) if curve_bands else []
     curve_bands = [
         replace(band, values={name: estimate(rng) for name in names if rng.random() < 0.95}) for band in curve_bands
     ]
-    return curve_bands, pick(rng, *EPSILONS)
-
-
-def _by_epsilon(draw):
-    def drawn(rng):
-        bands, now = _bands(rng)
-        return draw(bands, now=now)
-
-    return drawn
+    return draw(curve_bands, now=pick(rng, *EPSILONS))
 
 
 def _fairpick(rng):
@@ -345,9 +312,6 @@ def _deleted(rng):
     nobody = np.empty(0, dtype=np.int64)
     fixed = {"deleted_by_group": deleted, "theta": 0.6, "retained": nobody, "deleted": nobody}
     return membership.draw_deleted(invent(FairPick, rng, **fixed))
-
-
-# ---------------------------------------------------------------------------------------------------- model card
 
 
 def cards(rng):
@@ -385,18 +349,13 @@ def _precisions(rng):
     return model_card.draw_precisions(advice, kinds[int(rng.integers(len(kinds)))])
 
 
-# -------------------------------------------------------------------------------------------------- bias queries
-
-
-_DECODERS = ("strongest", "published", "without_prior")
-
-
 def _leakage(rng):
     last = pick(rng, 1, 7, 60, 4000)
     numbers = sorted({0, last, *rng.integers(0, last + 1, 8).tolist()})
 
     def leaks(m):
-        return tuple(invent(Leak, rng, m=m, decoder=decoder) for decoder in _DECODERS)
+        decoders = ("strongest", "published", "without_prior")
+        return tuple(invent(Leak, rng, m=m, decoder=decoder) for decoder in decoders)
 
     def some():
         return [BiasQueriesResult(attribute="", leaks=leaks(m)) for m in numbers if rng.random() < 0.6]
@@ -438,9 +397,6 @@ def _answers(rng):
         price = pick(rng, 0.0, 0.1, 12.345)
         rows.append(queries.GapRow(label=label, gap=gap, price=price, truth=maybe(rng, _gap)))
     return queries.draw_gaps(rows)
-
-
-# ---------------------------------------------------------------------------------------------------- AttriGuard
 
 
 def exposure(rng):
@@ -487,15 +443,8 @@ def _transfer(rng):
     return guard.draw_transfer(attackers, noises, fooled)
 
 
-def _exposure_at(draw, *more):
-    return lambda rng: draw(exposure(rng), *more)
-
-
-# ------------------------------------------------------------------------------------------------ choice and people
-
-
-def choice(rng):
-    """Return the choice among up to forty models, trained or given."""
+def _choice(rng):
+    """Draw the choice among up to forty models, trained or given."""
     is_external, attribute = rng.random() < 0.3, nasty(rng)
     points = []
     for number in range(pick(rng, 1, 2, 18, 40)):
@@ -506,17 +455,17 @@ def choice(rng):
         point = candidate_samples.point(number, accuracy, candidate_samples.SAFE | leaks, rng, **model)
         points.append(replace(point, name=f"{number}{nasty(rng)}" if is_external else ""))
     settings = ChooseSettings(prefer=pick(rng, *PREFERENCES), least_accuracy=pick(rng, 0.0, 0.6))
-    return choose(points, candidate_samples.POLICY, settings, attribute=attribute)
+    return draw_choice(choose(points, candidate_samples.POLICY, settings, attribute=attribute))
 
 
-def at_risk(rng):
-    """Return people of whom none, a few or all are found."""
+def _sets(rng):
+    """Draw people of whom none, a few or all are found."""
     identified = rng.random((pick(rng, 1, 30, 2000), 5)) < rng.choice([0.0, 0.02, 0.5, 1.0])
     people_at_risk, missing, attacks = risk(identified), pick(rng, "", "No scores."), []
     for attack in people_at_risk.attacks:
         reason = missing if attack.attack == "queries" else ""
         attacks.append(replace(attack, reason=reason, beyond_chance=not reason and rng.random() < 0.5))
-    return replace(people_at_risk, attacks=tuple(attacks))
+    return draw_sets(replace(people_at_risk, attacks=tuple(attacks)))
 
 
 CHARTS = {
@@ -528,21 +477,21 @@ CHARTS = {
     "draw_disclosure": _disclosure,
     "draw_recognition": _recognition,
     "draw_methods": lambda rng: attacked_models.draw_methods([seed_summary(rng, method) for method in METHOD_TITLES]),
-    "draw_more": lambda rng: correction.draw_more(more_disclosed(rng)),
+    "draw_more": _more,
     "draw_waterfall": _waterfall,
     "draw_trained": _trained,
     "draw_models_accuracy": lambda rng: attacked_models.draw_models_accuracy(_rows(rng), TOLERANCES),
     "draw_models_unfairness": lambda rng: attacked_models.draw_models_unfairness(_rows(rng), TOLERANCES),
-    "draw_search": lambda rng: correction.draw_search(tuned(rng)),
-    "draw_map": lambda rng: draw_map(map_rows(rng)),
+    "draw_search": _search,
+    "draw_map": _map,
     "draw_gaps_between": lambda rng: membership.draw_gaps_between(membership_result(rng, names_of(rng)[:2])),
     "draw_group_gaps": lambda rng: membership.draw_group_gaps(membership_result(rng)),
     "draw_differences": lambda rng: membership.draw_differences(membership_result(rng)),
     "draw_roc": lambda rng: membership.draw_roc(membership_result(rng)),
     "draw_ranges": _ranges,
-    "draw_epsilon_curve": _by_epsilon(membership.draw_epsilon_curve),
-    "draw_accuracy_by_epsilon": _by_epsilon(membership.draw_accuracy_by_epsilon),
-    "draw_attack_by_epsilon": _by_epsilon(membership.draw_attack_by_epsilon),
+    "draw_epsilon_curve": partial(_by_epsilon, membership.draw_epsilon_curve),
+    "draw_accuracy_by_epsilon": partial(_by_epsilon, membership.draw_accuracy_by_epsilon),
+    "draw_attack_by_epsilon": partial(_by_epsilon, membership.draw_attack_by_epsilon),
     "draw_fairpick": _fairpick,
     "draw_deleted": _deleted,
     "draw_release_bits": lambda rng: model_card.draw_release_bits(cards(rng)),
@@ -559,16 +508,15 @@ CHARTS = {
     "draw_budget": _budget,
     "draw_cost": _cost,
     "draw_defences": _defences,
-    "draw_value_noise": _exposure_at(guard.draw_value_noise, 1.0),
+    "draw_value_noise": lambda rng: guard.draw_value_noise(exposure(rng), 1.0),
     "draw_where": _where,
-    "draw_mechanism": _exposure_at(guard.draw_mechanism, 0, 1.0),
+    "draw_mechanism": lambda rng: guard.draw_mechanism(exposure(rng), 0, 1.0),
     "draw_transfer": _transfer,
-    "draw_choice": lambda rng: draw_choice(choice(rng)),
-    "draw_sets": lambda rng: draw_sets(at_risk(rng)),
+    "draw_choice": _choice,
+    "draw_sets": _sets,
 }
 """Function of a page -> what calls it with invented results."""
 
 
 def chart(name, seed):
-    """Return a page's chart with results from a seed."""
     return CHARTS[name](np.random.default_rng([seed, len(name)]))

@@ -27,13 +27,11 @@ from core.studies.subject import AuditConfig
 from tests.release_samples import card, people
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, check_axes, check_table, dots, written
-from tests.unit.charts.guard_samples import study
-from tests.unit.charts.membership_samples import estimate, ranges, result, roc
 from tests.unit.charts.nasty_studies import CHARTS, chart
+from tests.unit.charts.samples import estimate, ranges, result, roc, study
 
 
 def traces(drawing, name):
-    """Return the points of a named trace."""
     return [
         point for trace in check(drawing).data if trace.name == name for point in zip(trace.x, trace.y, strict=True)
     ]

@@ -1,7 +1,5 @@
 """Candidates whose true accuracy and leaks are known, measured by chance as attacks would measure them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

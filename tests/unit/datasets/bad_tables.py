@@ -1,4 +1,4 @@
-"""Files and roles that must be refused with one clear sentence, for tests of core, app and browser alike.
+"""Small tables; files and roles that must be refused with one clear sentence; and names and values that look like code.
 
 `BAD_UPLOADS` fail when the file is read, `BAD_ROLES` when columns of a readable file get their roles. Contents are
 bytes, or functions where making them takes long or much memory; `BadUpload.data` gives the bytes either way.
@@ -6,15 +6,21 @@ bytes, or functions where making them takes long or much memory; `BadUpload.data
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import pickle
+import random
 import re
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
-from core.datasets import Roles
+import numpy as np
+import pandas as pd
+
+from core.datasets import Roles, Table, build_dataset
 
 _INTERNALS = ("pandas", "pyarrow", "arrow", "traceback", "codec", "tokeniz", "dtype", "errno", "numpy", "exception")
 HEADER = "age,job,sex,hired"
@@ -27,7 +33,6 @@ def rows(count=80):
 
 
 def csv_bytes(header=HEADER, records=None):
-    """Return a text table in UTF-8."""
     return "\n".join([header, *(rows() if records is None else records), ""]).encode()
 
 
@@ -45,8 +50,7 @@ def assert_one_sentence(message, fragments=()):
     assert not [word for word in _INTERNALS if word in outside.lower()], message
 
 
-@dataclass(frozen=True)
-class BadUpload:
+class BadUpload(NamedTuple):
     """A file that `read_table` must refuse with a sentence holding all of `words_expected`."""
 
     kind: str
@@ -56,12 +60,10 @@ class BadUpload:
 
     @property
     def data(self):
-        """The bytes of the file."""
         return self.content if isinstance(self.content, bytes) else self.content()
 
 
-@dataclass(frozen=True)
-class BadRoles:
+class BadRoles(NamedTuple):
     """Roles that `build_dataset` must refuse for a file that reads well."""
 
     kind: str
@@ -178,12 +180,8 @@ BAD_UPLOADS = [
 ]
 
 
-def _roles(**changes):
-    from dataclasses import replace
-
-    if "positive" in changes:
-        changes = {"favourable": changes["positive"], **changes}
-    return replace(GOOD_ROLES, **changes)
+def _roles(positive="yes", **changes):
+    return replace(GOOD_ROLES, positive=positive, favourable=positive, **changes)
 
 
 def _more(name, cell, base=HEADER):
@@ -229,3 +227,79 @@ BAD_ROLES = [
         "nobody complete", _more("pay", lambda i: "" if i % 2 else f"{i}.5"), _roles(missing="drop"), ("30", "0 with")
     ),
 ]
+
+N = 120
+
+
+def table_of(**columns):
+    """Return a table of N people with sex, hired, age, and the given columns (repeated to length N)."""
+    base = {"age": [20 + i % 37 for i in range(N)], "sex": list("FM") * 60, "hired": ["yes", "yes", "no", "no"] * 30}
+    frame = pd.DataFrame(base)
+    for name, cells in columns.items():
+        series = pd.Series(cells)
+        frame[name] = series.iloc[[i % len(series) for i in range(N)]].reset_index(drop=True)
+    return Table(name="t", title="T", frame=frame, source="Made up.")
+
+
+def built(roles=GOOD_ROLES, **columns):
+    """Build a dataset and check what holds of every dataset."""
+    table = table_of(**columns)
+    before = table.frame.copy(deep=True)
+    data = build_dataset(table, roles)
+    pd.testing.assert_frame_equal(table.frame, before)
+    assert data.features.dtype == np.float64 and data.features.shape == (data.n, len(data.feature_names))
+    assert np.isfinite(data.features).all() and data.categorical.shape == (len(data.feature_names),)
+    assert data.labels.dtype == data.sensitive.dtype == np.uint8
+    assert data.labels.shape == data.sensitive.shape == (data.n,) and data.rows_read == N
+    assert {roles.label, roles.sensitive, *roles.excluded}.isdisjoint(data.feature_names)
+    assert all(note.endswith(".") for note in data.notes)
+    return data
+
+
+_SCRIPT, _FORMULA = "<script>alert(1)</script>", "=cmd|' /C calc'!A0"
+_LONG = "long" * 60
+
+HOSTILE = {
+    "label": _SCRIPT,
+    "positive": "{{7*7}}",
+    "sensitive": _FORMULA,
+    "group": "</style><b>",
+    "prediction": '"; DROP TABLE people; --',
+    "score": "\u202escore\u200f",
+    "sets": "sets of\ntwo lines",
+}
+"""Names and values of the roles in `hostile_table`; sets are train, attack and test, in any case."""
+
+_FEATURES = {
+    "{{7*7}}": ["@SUM(1+1)*cmd|' /C calc'!A0", "+1+1", "-2+3", "${jndi:x}"],
+    "</style>": ["</td></tr></table>", "<img src=x onerror=alert(1)>", "&lt;b&gt;"],
+    "👩‍🍳 emoji": ["👨‍👩‍👧", "🏳️‍🌈", "é", "ﬀ"],
+    "\u200fשלום": ["\u202eabc", "שלום", "مرحبا"],
+    'it\'s "quoted", twice; no | bar\tor tab': ['"', "'", "''", "a,b;c"],
+    "__class__": ["%s%n", "{0}", "{name}", "$(rm)"],
+    _LONG: ["x" * 300, "y" * 300],
+    "*bold* _it_ [link](javascript:alert(1)) $x$ :red[a]": ["`code`", "# head", "~~gone~~"],
+    "../../etc/passwd": ["..\\..\\x", "/dev/null", "file:///etc"],
+}
+
+HOSTILE_NAMES = (*_FEATURES, "=1+1 points", *(HOSTILE[role] for role in ("label", "sensitive", "prediction", "score")))
+"""Every column of `hostile_table` but the one of sets."""
+
+
+def hostile_table(n=400):
+    """Return a good CSV of n people whose names and values look like code, markup and formulas."""
+    chance = random.Random(3)
+    groups, answers = (HOSTILE["group"], "=1+1;x"), ("\\u0000 no", HOSTILE["positive"])
+    roles = [HOSTILE[role] for role in ("label", "sensitive", "prediction", "score", "sets")]
+    lines = [[*_FEATURES, "=1+1 points", *roles]]
+    for i in range(n):
+        group = int(chance.random() < 0.4)
+        label = int(chance.random() < (0.55 if group else 0.35))
+        score = round(0.4 * label + 0.1 * group + 0.5 * chance.random(), 3)
+        features = [values[(chance.randrange(len(values)) + label) % len(values)] for values in _FEATURES.values()]
+        points = chance.randrange(40) + 10 * label
+        split = ("train", "ATTACK", "Test")[i % 3]
+        lines.append([*features, points, answers[label], groups[group], answers[score >= 0.5], score, split])
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, lineterminator="\r\n").writerows(lines)
+    return buffer.getvalue().encode()

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 from urllib.error import HTTPError, URLError
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -33,7 +34,6 @@ COMPAS_HEADER = (
 
 
 def written(folder, **files):
-    """Write files under a folder, by their paths in it."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,20 +47,17 @@ def uci_files(folder, test=TEST):
 
 def census_text(people=200):
     """Return persons in the Census's columns; every fourth is a child, with the blanks that children have."""
-    header = (
+    names = (
         "RT,SERIALNO,ST,PWGTP,AGEP,COW,SCHL,MAR,OCCP,POBP,RELP,WKHP,SEX,RAC1P,PINCP,DIS,ESP,CIT,MIG,MIL,ANC,NATIVITY,"
         "DEAR,DEYE,DREM,ESR,FER,PUBCOV"
     )
-    lines = [header]
-    for i in range(people):
-        child = i % 4 == 0
-        cells = dict.fromkeys(header.split(","), "1") | {"RT": "P", "SERIALNO": f"2018{i}", "ST": "48", "PWGTP": "10"}
-        cells |= {"AGEP": str(5 + i % 3 if child else 20 + i % 50), "OCCP": "0010", "POBP": "048", "RELP": "02"}
-        cells |= {"SEX": str(1 + i % 2), "RAC1P": str(1 + i % 3), "PINCP": str(20_000 + 40_000 * (i % 5 == 1))}
-        cells |= {"SCHL": "21", "WKHP": "40", "PUBCOV": str(1 + i % 3 % 2)}
-        cells |= dict.fromkeys(("WKHP", "OCCP", "COW", "ESR", "FER"), "") if child else {}
-        lines.append(",".join(cells.values()))
-    return "\n".join(lines) + "\n"
+    i = np.arange(people)
+    frame = pd.DataFrame("1", index=i, columns=names.split(","))
+    frame = frame.assign(RT="P", SERIALNO=[f"2018{k}" for k in i], ST="48", PWGTP="10", OCCP="0010", POBP="048")
+    frame = frame.assign(RELP="02", SCHL="21", WKHP="40", SEX=1 + i % 2, RAC1P=1 + i % 3, PUBCOV=1 + i % 3 % 2)
+    frame = frame.assign(AGEP=np.where(i % 4, 20 + i % 50, 5 + i % 3), PINCP=20_000 + 40_000 * (i % 5 == 1))
+    frame.loc[i % 4 == 0, ["WKHP", "OCCP", "COW", "ESR", "FER"]] = ""
+    return frame.to_csv(index=False)
 
 
 def zipped(text):

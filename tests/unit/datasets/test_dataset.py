@@ -18,8 +18,7 @@ from core.datasets.dataset import MAX_CACHED
 from core.datasets.role_suggestion import names_attribute, suggested_limit
 from core.datasets.splits import kinds_of_records, repeated_records, shared_records, sharing, split, split_everybody
 from tests import samples
-from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, assert_one_sentence
-from tests.unit.datasets.small_tables import N, built, table_of
+from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, N, assert_one_sentence, built, table_of
 
 
 @pytest.mark.parametrize("bad", BAD_ROLES, ids=lambda bad: bad.kind)
@@ -83,7 +82,6 @@ def people(n, *, rare=None):
 
 
 def together(splits):
-    """Return all row numbers in the order of the sets."""
     return np.concatenate([getattr(splits, name) for name in NAMES])
 
 
@@ -142,15 +140,11 @@ def test_repeated_records_are_noted_and_counted_between_the_sets():
 
 
 def test_fingerprint_changes_with_every_part():
-    prints = [
-        built().fingerprint,
-        built(job=["cook", "nurse"]).fingerprint,
-        built(job=["cook", "nurse"] * 59 + ["nurse", "nurse"]).fingerprint,
-        built(trade=["cook", "nurse"]).fingerprint,
-        built(replace(GOOD_ROLES, positive="no")).fingerprint,
-        built(replace(GOOD_ROLES, group=("M",))).fingerprint,
-        built(replace(GOOD_ROLES, first_name="women")).fingerprint,
-    ]
+    jobs = ["cook", "nurse"]
+    variants = ({}, {"job": jobs}, {"job": jobs * 59 + ["nurse", "nurse"]}, {"trade": jobs})
+    changes = ({"positive": "no"}, {"group": ("M",)}, {"first_name": "women"})
+    prints = [built(**columns).fingerprint for columns in variants]
+    prints += [built(replace(GOOD_ROLES, **change)).fingerprint for change in changes]
     assert len(set(prints)) == len(prints)
     assert prints[0] == built().fingerprint
 

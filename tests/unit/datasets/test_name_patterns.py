@@ -17,7 +17,6 @@ PREDICTED = SCORE >= 0.5
 
 
 def people(label_values=("no", "yes"), **columns):
-    """Return people with a label and more columns."""
     approved = np.where(YES, label_values[1], label_values[0])
     sex, age = RNG.choice(["f", "m"], N), RNG.integers(18, 70, N)
     return pd.DataFrame({"sex": sex, "age": age, "approved": approved} | columns)
@@ -131,6 +130,7 @@ SETS = {
     "is_train": ("yes", "no"),
     "in_sample": ("1", "0"),
     "Aufteilung": ("Lernmenge", "Testmenge"),
+    "membership": ("member", "non-member"),
     "whatever": ("train", "test"),
 }
 

@@ -4,9 +4,9 @@ import csv
 import io
 import random
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import assume, given, settings
@@ -14,29 +14,22 @@ from hypothesis import strategies as st
 
 from core.base.errors import InputError
 from core.datasets import Roles, build_dataset, read_table
-from tests.unit.datasets.bad_tables import GOOD, assert_one_sentence, csv_bytes
-from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
+from tests.unit.datasets.bad_tables import GOOD, HOSTILE, HOSTILE_NAMES, assert_one_sentence, csv_bytes, hostile_table
 
-SEPARATORS = (",", ";", "\t", "|")
-DECIMALS = (".", ",")
-THOUSANDS = ("", ",", ".", " ", "\u00a0", "\u202f", "'", "\u2019")
-ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252")
-QUOTINGS = (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
-LINE_ENDS = ("\n", "\r\n", "\r")
+CHOICES = {
+    "separator": (",", ";", "\t", "|"),
+    "decimal": (".", ","),
+    "thousands": ("", ",", ".", " ", "\u00a0", "\u202f", "'", "\u2019"),
+    "encoding": ("utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"),
+    "quoting": (csv.QUOTE_MINIMAL, csv.QUOTE_ALL),
+    "line_end": ("\n", "\r\n", "\r"),
+    "empty_columns": range(4),
+    "empty_lines": range(4),
+}
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How a program writes a table."""
-
-    separator: str = ","
-    decimal: str = "."
-    thousands: str = ""
-    encoding: str = "utf-8"
-    quoting: int = csv.QUOTE_MINIMAL
-    line_end: str = "\r\n"
-    empty_columns: int = 0
-    empty_lines: int = 0
+class Dialect(SimpleNamespace):
+    """How a program writes a table: one of each of `CHOICES`."""
 
     def cell(self, value):
         """Write a cell: numbers in full, None as nothing."""
@@ -45,7 +38,6 @@ class Dialect:
         return "" if value is None else str(value)
 
     def table(self, names, records):
-        """Write a table."""
         buffer = io.StringIO(newline="")
         broken = any("\n" in str(cell) for record in records for cell in record)  # the writer quotes its own ends only
         quoting = csv.QUOTE_ALL if broken else self.quoting
@@ -158,17 +150,9 @@ _DECIMALS = st.decimals(-(10**7), 10**7, places=2) | st.decimals(-50, 5000, plac
 _KINDS = {"text": _TEXTS, "whole": _INTEGERS, "decimals": _DECIMALS, "both": _INTEGERS | _DECIMALS}
 
 
-_DIALECTS = st.builds(
-    Dialect,
-    separator=st.sampled_from(SEPARATORS),
-    decimal=st.sampled_from(DECIMALS),
-    thousands=st.sampled_from(THOUSANDS),
-    encoding=st.sampled_from(ENCODINGS),
-    quoting=st.sampled_from(QUOTINGS),
-    line_end=st.sampled_from(LINE_ENDS),
-    empty_columns=st.integers(0, 3),
-    empty_lines=st.integers(0, 3),
-).filter(lambda d: d.thousands != d.decimal and (d.encoding != "cp1252" or d.thousands != "\u202f"))
+_DIALECTS = st.builds(Dialect, **{name: st.sampled_from(values) for name, values in CHOICES.items()}).filter(
+    lambda d: d.thousands != d.decimal and (d.encoding != "cp1252" or d.thousands != "\u202f")
+)
 
 
 @settings(max_examples=75)
@@ -210,10 +194,8 @@ def _settled(dialect, texts):
 
 
 ROLES = Roles(
-    label=HOSTILE["label"],
-    positive=HOSTILE["positive"],
+    **{role: HOSTILE[role] for role in ("label", "positive", "sensitive")},
     favourable=HOSTILE["positive"],
-    sensitive=HOSTILE["sensitive"],
     group=(HOSTILE["group"],),
     excluded=(HOSTILE["prediction"], HOSTILE["score"], HOSTILE["sets"]),
 )

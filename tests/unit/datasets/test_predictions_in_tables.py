@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from core.base.errors import InputError
 from core.datasets import suggest_roles
 from core.datasets.splits import SETS, split
-from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
-from tests.unit.datasets.small_tables import N, built, table_of
+from tests.unit.datasets.bad_tables import GOOD_ROLES, N, assert_one_sentence, built, table_of
 
 PREDICTED = np.arange(N) % 5 < 2
 

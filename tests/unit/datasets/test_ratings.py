@@ -21,7 +21,6 @@ TABLE = "person;item;rating;attribute\n" + "".join(
 
 
 def written(folder, **changed):
-    """Write the four files, some of them changed."""
     for name, content in (FILES | {f"{key}.txt": value for key, value in changed.items()}).items():
         (folder / name).write_bytes(content)
     return folder

@@ -28,7 +28,7 @@ from core.studies.subject import AuditConfig, train_model
 from core.studies.subject import subject_of as trained
 from tests import samples
 from tests.policy_samples import policy
-from tests.unit.charts.membership_samples import bands
+from tests.unit.charts.samples import bands
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,7 @@ from pages._attriguard.attriguard_analyses import by_value
 from pages._desk.desk_forms import to_fill_in
 from pages.shell.panels import csv_name
 from tests import samples
-from tests.unit.datasets.bad_tables import GOOD_ROLES
-from tests.unit.datasets.small_tables import table_of
+from tests.unit.datasets.bad_tables import GOOD_ROLES, table_of
 
 
 def attacked(method, epsilon=math.inf):

@@ -9,14 +9,8 @@ from pages.shell import signin
 from pages.shell.signin import ANONYMOUS, ENDED, UNLISTED, Role, access_from_claims
 
 NOW = 1_800_000_000.0
-OLGA = {
-    "is_logged_in": True,
-    "sub": "7",
-    "email": "Olga@Example.org",
-    "email_verified": True,
-    "iat": NOW - 60,
-    "exp": NOW + 60,
-}
+OLGA = {"is_logged_in": True, "sub": "7", "email": "Olga@Example.org", "email_verified": True}
+OLGA |= {"iat": NOW - 60, "exp": NOW + 60}
 RULES = {
     "claim": "groups",
     "officer": ["olga@example.org", "officers"],
@@ -109,29 +103,29 @@ def test_without_auth_nobody_signs_in(file):
     assert signin.standing_of({}) == signin.Access(Role.OFFICER)
 
 
-def test_the_secrets_file_counts_as_it_is_now_and_lets_nobody_in_when_broken_or_lost(file):
-    olga = OLGA | {"exp": 2e12}
-    template = '[auth]\ncookie_secret = "x"\n[roles]\n{} = ["olga@example.org"]\n'
+LATER = OLGA | {"exp": 2e12}
+SECRETS = '[auth]\ncookie_secret = "x"\n[roles]\n{} = ["olga@example.org"]\n'
 
+
+def test_the_secrets_file_counts_as_it_is_now_and_lets_nobody_in_when_broken_or_lost(file):
     def role(text):
         file.write_text(text)
-        return signin.standing_of(olga).role
+        return signin.standing_of(LATER).role
 
     assert role("[auth\n") is None  # from the beginning
-    assert role(template.format("officer")) is Role.OFFICER
-    assert role(template.format("officer") + "[broken") is None
-    assert role(template.format("asker")) is Role.ASKER
+    assert role(SECRETS.format("officer")) is Role.OFFICER
+    assert role(SECRETS.format("officer") + "[broken") is None
+    assert role(SECRETS.format("asker")) is Role.ASKER
     assert role("[other]\nkey = 1\n") is None  # no longer with [auth]: still nobody
     file.unlink()
-    assert signin.is_on() and signin.standing_of(olga).role is None
+    assert signin.is_on() and signin.standing_of(LATER).role is None
 
 
 def test_an_older_secrets_file_in_its_place_counts(file):
-    template = '[auth]\ncookie_secret = "x"\n[roles]\n{} = ["olga@example.org"]\n'
-    file.write_text(template.format("officer"))
-    assert signin.standing_of(OLGA | {"exp": 2e12}).role is Role.OFFICER
+    file.write_text(SECRETS.format("officer"))
+    assert signin.standing_of(LATER).role is Role.OFFICER
     older = file.with_name("older.toml")
-    older.write_text(template.format("asker"))
+    older.write_text(SECRETS.format("asker"))
     os.utime(older, (1, 1))
     older.replace(file)
-    assert signin.standing_of(OLGA | {"exp": 2e12}).role is Role.ASKER
+    assert signin.standing_of(LATER).role is Role.ASKER

@@ -21,36 +21,28 @@ def gate():
     return threading.Event()
 
 
-def test_the_time_left_follows_the_pace(store, monkeypatch):
+@pytest.mark.parametrize(
+    ("total", "steps", "expected"),  # seconds and what is done then; the last two are no steps
+    [
+        (5, [(100, 1), (1, 2), (1, 3), (30, 0), (300, 0)], [None, 400.0, 151.5, 68.0, 38.0, None]),
+        (100, [(30, 1), (30, 2)], [None, None, 98 * 30.0]),
+    ],
+    ids=["by its pace", "unknown at first"],
+)
+def test_the_time_left(store, monkeypatch, total, steps, expected):
     clock, left = [0.0], []
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
 
     def work(job):
         left.append(job.remaining())
-        for done, seconds in enumerate((100.0, 1.0, 1.0), start=1):
+        for seconds, done in steps:
             clock[0] += seconds
-            job.report(done, 5)
-            left.append(job.remaining())
-        for seconds in (30.0, 300.0):  # as long as the steps before, and longer
-            clock[0] += seconds
+            if done:
+                job.report(done, total)
             left.append(job.remaining())
 
-    store.start("k", work, total=5).wait()
-    assert left == [None, 400.0, 151.5, 68.0, 38.0, None]
-
-
-def test_no_time_left_while_a_job_starts(store, monkeypatch):
-    clock, left = [0.0], []
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-
-    def work(job):
-        for done in (1, 2):
-            clock[0] += 30.0
-            job.report(done, 100)
-            left.append(job.remaining())
-
-    store.start("k", work, total=100).wait()
-    assert left == [None, 98 * 30.0]
+    store.start("k", work, total=total).wait()
+    assert left == expected
 
 
 def test_a_release_at_the_end_of_the_computation(store, gate):
@@ -101,7 +93,6 @@ def test_a_job_that_waits_for_its_turn_can_be_cancelled(store, gate, monkeypatch
 
 @pytest.fixture
 def session(monkeypatch):
-    """What a session keeps."""
     session_state = {}
     monkeypatch.setattr(background.st, "session_state", session_state)
     return session_state
@@ -161,12 +152,12 @@ class Jobs:
 
     def __init__(self, places=None):
         self.now = 0.0
-        self.started: list[str] = []
+        self.started = []
         self.queue = JobQueue(places or dict.fromkeys(Urgency, 1), clock=lambda: self.now)
-        self.requests: dict[str, Request] = {}
-        self._ends: dict[str, threading.Event] = {}
-        self._cancelled: set[str] = set()
-        self._threads: dict[str, threading.Thread] = {}
+        self.requests = {}
+        self._ends = {}
+        self._cancelled = set()
+        self._threads = {}
 
     def add(self, *names, urgency=Urgency.LONG):
         """Let jobs wait; a name begins with the letter of its session."""
@@ -194,12 +185,10 @@ class Jobs:
         self.queue.release(request)
 
     def end(self, name):
-        """Let a running job end, and the next one start."""
         self._ends[name].set()
         self._threads[name].join(PATIENT)
 
     def cancel(self, name):
-        """Cancel a waiting job."""
         self._cancelled.add(name)
         self.queue.look_again()
         self._threads[name].join(PATIENT)
@@ -212,7 +201,6 @@ class Jobs:
         return self.started
 
     def close(self):
-        """End all jobs."""
         self._cancelled.update(self.requests)
         for end in self._ends.values():
             end.set()

@@ -1,16 +1,19 @@
-"""Invented findings of membership audits, to draw."""
+"""Invented findings of membership audits and studies of AttriGuard, to draw."""
 
 import math
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
 
 from core.stats.estimates import Estimate, not_measured
+from core.studies.attriguard.result import Guesses
 from core.studies.membership import DisparityResult, GapTest
 from core.studies.membership.disparity import RangeRow, RangeTable
 from core.studies.membership.findings import EPSILONS, CurveBand
 from core.studies.membership.roc import Roc
 from core.studies.membership.tpr_gaps import GapResult
+from tests.unit.attriguard.conftest import exposure
 
 ADULT = (0.131, 0.210, -0.079)
 REASON = "n/a, needs at least 1,000 non-members, got 137"
@@ -27,18 +30,13 @@ def gap_test(value):
 def compared(values=ADULT, *, group="women", reference="men", half=0.018):
     """Return the three gaps of a group against others."""
     gaps = dict(zip(("vd", "fpr_gap", "advantage_gap"), values, strict=True))
-    return DisparityResult(
-        group=group,
-        reference=reference,
-        **{name: estimate(value, half) for name, value in gaps.items()},
-        tpr=(estimate(0.95), estimate(0.95 - values[0])),
-        fpr=(estimate(0.8), estimate(0.8 - values[1])),
-        tests={name: gap_test(value) for name, value in gaps.items()},
-    )
+    rates = {"tpr": (estimate(0.95), estimate(0.95 - values[0])), "fpr": (estimate(0.8), estimate(0.8 - values[1]))}
+    tests = {name: gap_test(value) for name, value in gaps.items()}
+    estimates = {name: estimate(value, half) for name, value in gaps.items()}
+    return DisparityResult(group=group, reference=reference, tests=tests, **estimates, **rates)
 
 
 def low_fpr(value=-0.051, *, group="women", reference="men", reason="", half=0.013):
-    """Return LiRA's gap."""
     return GapResult(
         group=group,
         reference=reference,
@@ -122,3 +120,29 @@ def fairpick_bands(thetas=(0.4, 0.6, 0.8, 1.0)):
             values = {"vd": estimate(vd, 0.01), "deleted": estimate(12_000 * (1 - theta), 300)}
             curve_bands.append(CurveBand(at=theta, variant=variant, repeats=5, values=values))
     return curve_bands
+
+
+HOSTILE = ("<b>women</b> & others of a very long name", "=men|`x`")
+ATTACKERS = ("logistic", "forest", "network", "boosting", "adversarial", "distillation", "region", "dropping")
+
+
+@cache
+def study(values=2, people=200, attackers=ATTACKERS, seed=1):
+    """Return a study of invented guesses; an attacker further down the list is moved less by the noise."""
+    rng = np.random.default_rng(seed)
+    shares = np.sort(rng.dirichlet(np.full(values, 5.0)))[::-1]
+    truth = rng.choice(values, people, p=shares)
+    predicted = np.where(rng.random(people) < 0.6, truth, rng.choice(values, people, p=shares))
+    size = rng.integers(1, 5, (people, values))
+    size[np.arange(people), predicted] = 0
+    reachable = rng.random((people, values)) < 0.95
+    reachable[np.arange(people), predicted] = True
+    guesses = []
+    for i, name in enumerate(attackers):
+        moved = rng.random((people, values)) < 1 - i / len(attackers)
+        noisy = np.where(moved & reachable, np.arange(values), predicted[:, None])
+        guesses.append(Guesses(attacker=name, clean=predicted, noisy=noisy))
+    names = HOSTILE if values == 2 else tuple(f"city {i}" for i in range(values))
+    more = {"predicted": predicted, "size": size, "reached": reachable, "target": shares}
+    labels = {"values": names, "attribute": "home & <b>city</b>", "unit": "ratings"}
+    return exposure(truth, tuple(shares), tuple(guesses), **more, **labels)
