@@ -7,10 +7,7 @@ Disclosures are dicts with fractions where `core.studies.correction.Disclosed` h
 pairs of fractions, or None.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -38,13 +35,13 @@ class JointProblem:
     solved: float | None = None
 
     @cached_property
-    def objective(self) -> float:
+    def objective(self):
         """The least cost of a vector that meets everything."""
         if self.solved is not None:
             return self.solved
         return joint_brute_force(self.guess, self.disclosures, self.n_groups, self.shares, self.cost)
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self):
         """Return the arguments of `correct_jointly`."""
         shares = None if self.shares is None else [_float(share) for share in self.shares]
         disclosures = [Disclosed(**plain(disclosed)) for disclosed in self.disclosures]
@@ -57,19 +54,19 @@ class JointProblem:
             "cost": cost,
         }
 
-    def single(self) -> dict[str, Any]:
+    def single(self):
         """Return the arguments of `correct`, for a problem with one disclosure."""
         arguments = self.arguments()
         del arguments["disclosures"]
         return arguments | plain(self.disclosures[0])
 
 
-def plain(disclosed: dict[str, Any]) -> dict[str, Any]:
+def plain(disclosed):
     """Return a disclosure with numbers for fractions."""
     return {key: _float(value) for key, value in disclosed.items()}
 
 
-def _float(value: Any) -> Any:
+def _float(value):
     if isinstance(value, Fraction):
         return float(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Fraction):
@@ -77,7 +74,7 @@ def _float(value: Any) -> Any:
     return value
 
 
-def parts(metric: str, labels: Sequence[int] | None, n: int) -> list[list[int]]:
+def parts(metric, labels, n):
     """Return the indices of each row set of a metric."""
     if metric == "statistical_parity":
         return [list(range(n))]
@@ -86,7 +83,7 @@ def parts(metric: str, labels: Sequence[int] | None, n: int) -> list[list[int]]:
     return [[i for i in range(n) if labels[i] == value] for value in label_values]
 
 
-def reached(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -> Fraction | None:
+def reached(disclosed, vector, n_groups):
     """Return the unfairness in exact fractions; None when a group is empty in a row set."""
     predictions, worst = disclosed["predictions"], Fraction(0)
     for rows in parts(disclosed.get("metric", METRICS[0]), disclosed.get("labels"), len(vector)):
@@ -101,37 +98,31 @@ def reached(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -
     return worst
 
 
-def told_true(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -> bool:
+def told_true(disclosed, vector, n_groups):
     """Tell whether a vector has every group in every row set and the disclosed unfairness."""
     value, (low, high) = reached(disclosed, vector, n_groups), _ends(disclosed)
     return value is not None and low <= value <= high
 
 
-def _ends(disclosed: dict[str, Any]) -> tuple[Fraction, Fraction]:
+def _ends(disclosed):
     """Return the least and the largest unfairness that a disclosure allows."""
     published = disclosed.get("unfairness", (Fraction(0), disclosed.get("tolerance")))
     return published if isinstance(published, tuple) else (published, published)
 
 
-def shares_true(shares: tuple[Share, ...] | None, vector: tuple[int, ...]) -> bool:
+def shares_true(shares, vector):
     """Tell whether the groups' sizes are what the shares say."""
     return all(share_true(share, vector.count(group), len(vector)) for group, share in enumerate(shares or ()))
 
 
-def share_true(share: Share, count: int, n: int) -> bool:
+def share_true(share, count, n):
     """Tell whether so many of n are what a share says."""
     if isinstance(share, tuple):
         return share[0] * n <= count <= share[1] * n
     return share is None or abs(share * n - count) <= Fraction(1, 2)
 
 
-def joint_brute_force(
-    guess: tuple[int, ...],
-    disclosures: tuple[dict[str, Any], ...],
-    n_groups: int,
-    shares: tuple[Share, ...] | None = None,
-    cost: tuple[float, ...] | None = None,
-) -> float:
+def joint_brute_force(guess, disclosures, n_groups, shares=None, cost=None):
     """Return the least cost over all vectors; inf when none meets everything."""
     n, price = len(guess), np.array(cost or (1.0,) * len(guess))
     vectors = np.indices((n_groups,) * n).reshape(n, -1).T
@@ -147,7 +138,7 @@ def joint_brute_force(
     return math.fsum(price[changed[(changed @ price).argmin()]])
 
 
-def all_told_true(disclosed: dict[str, Any], vectors: np.ndarray, n_groups: int) -> np.ndarray:
+def all_told_true(disclosed, vectors, n_groups):
     """Return `told_true` of many vectors, one a row, in whole numbers: a distance is |Σŷ·size − hits·n| / (n·size)."""
     predictions = np.array(disclosed["predictions"])
     low, high = _ends(disclosed)
@@ -162,19 +153,19 @@ def all_told_true(disclosed: dict[str, Any], vectors: np.ndarray, n_groups: int)
     return at_most & at_least
 
 
-def brute_force(guess: Sequence[int], predictions: Sequence[int], tolerance: Fraction, **more: Any) -> float:
+def brute_force(guess, predictions, tolerance, **more):
     """Return the least cost of two groups' correction over all vectors that meet the tolerance; inf when none does."""
     cost = tuple(more.pop("cost", None) or (1.0,) * len(guess))
     disclosure = {"predictions": tuple(predictions), "tolerance": tolerance, **more}
     return joint_brute_force(tuple(guess), (disclosure,), 2, cost=cost)
 
 
-def digits(text: str) -> tuple[int, ...]:
+def digits(text):
     """Return a vector written as digits."""
     return tuple(map(int, text))
 
 
-def _solved(name: str, guess: str, published: list[dict[str, Any]], objective: float, **more: Any) -> JointProblem:
+def _solved(name, guess, published, objective, **more):
     """Return a problem solved by hand, of as many groups as are guessed unless it says more; vectors are digits."""
     disclosures = tuple(
         {key: digits(value) if key in ("predictions", "labels") else value for key, value in disclosure.items()}
@@ -184,7 +175,7 @@ def _solved(name: str, guess: str, published: list[dict[str, Any]], objective: f
     return JointProblem(name=name, guess=digits(guess), disclosures=disclosures, solved=objective, **groups)
 
 
-def _pair(name: str, guess: str, predictions: str, tolerance: str, objective: float, **more: Any) -> JointProblem:
+def _pair(name, guess, predictions, tolerance, objective, **more):
     """Return a problem of two groups and one tolerance, solved by hand."""
     disclosure = {"predictions": predictions, "tolerance": Fraction(tolerance)}
     disclosure |= {key: more.pop(key) for key in ("metric", "labels") if key in more}
@@ -239,9 +230,9 @@ HAND_SOLVED = (
 )
 
 
-def _random_share(rng: np.random.Generator, counts: list[int], n: int) -> tuple[Share, ...]:
+def _random_share(rng, counts, n):
     """Return shares around counts: exact, intervals, unknown, mixed."""
-    shares: list[Share] = []
+    shares = []
     for count in counts:
         kind = int(rng.integers(3))
         if kind == 0:
@@ -253,9 +244,9 @@ def _random_share(rng: np.random.Generator, counts: list[int], n: int) -> tuple[
     return tuple(shares)
 
 
-def _random_disclosure(rng: np.random.Generator, n: int, kind: str, vector: tuple[int, ...], k: int) -> dict[str, Any]:
+def _random_disclosure(rng, n, kind, vector, k):
     """Return a disclosure that, half of the time, is true of a vector (so that some problems are feasible)."""
-    disclosure: dict[str, Any] = {
+    disclosure = {
         "predictions": tuple((rng.random(n) < rng.choice([0.3, 0.5, 0.7])).astype(int).tolist()),
         "metric": METRICS[int(rng.integers(4)) if kind != "parity" else 0],
         "labels": tuple((rng.random(n) < 0.5).astype(int).tolist()),
@@ -273,7 +264,7 @@ def _random_disclosure(rng: np.random.Generator, n: int, kind: str, vector: tupl
 KINDS = ("tolerance", "parity", "value", "interval")
 
 
-def random_joint(seed: int) -> JointProblem:
+def random_joint(seed):
     """Return a random problem with 2 to 4 groups: one or two disclosures of any kind, shares in half of them."""
     rng = np.random.default_rng(seed)
     k = (2, 3, 3, 4)[seed % 4]
@@ -289,12 +280,12 @@ def random_joint(seed: int) -> JointProblem:
     return JointProblem(name=name, guess=guess, disclosures=disclosures, n_groups=k, shares=shares, cost=cost)
 
 
-def joint_bank() -> tuple[JointProblem, ...]:
+def joint_bank():
     """Return the hand-solved problems and 128 random ones over all kinds."""
     return HAND_SOLVED + tuple(random_joint(seed) for seed in range(128))
 
 
-def adult_like(n: int, seed: int = 0, exponent: float = 6) -> dict[str, np.ndarray]:
+def adult_like(n, seed=0, exponent=6):
     """Return guesses that overstate the groups' difference, with distinct costs; no solution comes with them."""
     rng = np.random.default_rng(seed)
     predictions = (rng.random(n) < 0.2).astype(np.uint8)

@@ -7,27 +7,18 @@ FairPick deletes members before the training; non-members are thinned by the sam
 sets members and non-members apart. Accuracy is measured on all who were drawn as non-members.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pandas
 
 from core.base.validation import Codes, Floats, Ints, child_generator, child_seed
-from core.datasets import Roles, Table
 from core.datasets.build import select
 from core.datasets.columns import as_text, crossed_columns, is_numeric
 from core.models.dp_id3 import DPID3Classifier
-from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, Train, roc
+from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, roc
 from core.studies.membership.fairpick import (
-    Clusters,
-    FairPick,
     clusters,
     fairpick,
     like_outsiders,
@@ -55,11 +46,11 @@ class MemberPeople:
     """Columns among the d that the groups are distinguished by."""
 
     @property
-    def n(self) -> int:
+    def n(self):
         return int(self.labels.size)
 
 
-def member_people(table: Table, roles: Roles) -> MemberPeople:
+def member_people(table, roles):
     """Turn a table and the roles of its columns into the people of a membership audit."""
     selected, names, people = select(table.frame, roles)
     sensitive = crossed_columns(table.frame, roles.sensitive) or (roles.sensitive,)
@@ -82,7 +73,7 @@ def member_people(table: Table, roles: Roles) -> MemberPeople:
     )
 
 
-def _coded(column: pandas.Series) -> tuple[Ints, int]:
+def _coded(column):
     """Return the codes of a column, and how many values there are; a missing cell comes last."""
     if is_numeric(column):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -95,7 +86,7 @@ def _coded(column: pandas.Series) -> tuple[Ints, int]:
     return np.where(missing, n, codes), n + int(missing.any())
 
 
-def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2) -> MembershipSplit:
+def member_split(n, *, seed, known_share=0.15, judged_share=0.2):
     """Make half of n people members, and draw whom the attacker knows and judges.
 
     Of an odd number one person is left out. The shares are of the members, and of as many non-members.
@@ -113,7 +104,7 @@ def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: 
     )
 
 
-def keeping(split: MembershipSplit, retained: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
+def keeping(split, retained, *, outsiders):
     """Return the split after all members but those retained, and all non-members but these, were left out."""
     inside, outside = np.sort(np.asarray(retained)), np.sort(np.asarray(outsiders))
     stay = np.concatenate([inside, outside])
@@ -121,16 +112,16 @@ def keeping(split: MembershipSplit, retained: npt.ArrayLike, *, outsiders: npt.A
     return replace(split, members=inside, outsiders=outside, known_rows=known_rows, judged_rows=judged_rows)
 
 
-def default_depth(people: MemberPeople) -> int:
+def default_depth(people):
     """Return a depth for the trees: as published 14 for the 14 columns of Adult and 10 for the 11 of COMPAS, else 8."""
     d = people.codes.shape[1]
     return {14: 14, 11: 10, 10: 10}.get(d, min(8, d))
 
 
-def id3_target(people: MemberPeople, *, max_depth: int) -> Train:
+def id3_target(people, *, max_depth):
     """Return the target of Zhang et al. (2020): a tree by DP-ID3 over public domains, without noise."""
 
-    def train(rows: Ints, seed: int) -> Floats:
+    def train(rows, seed):
         tree = DPID3Classifier(math.inf, max_depth, seed, domains=people.n_values, classes=(0, 1))
         tree.fit(people.codes[rows], people.labels[rows])
         return np.asarray(tree.predict_proba(people.codes)[:, 1], dtype=np.float64)
@@ -138,13 +129,13 @@ def id3_target(people: MemberPeople, *, max_depth: int) -> Train:
     return train
 
 
-def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> Train:
+def library_target(people, estimator):
     """Return any scikit-learn classifier, made with a seed, as a target: on one indicator a value of each column."""
     starts = np.concatenate([[0], np.cumsum(people.n_values)])
     indicators = np.zeros((people.n, int(starts[-1])), dtype=np.float32)
     indicators[np.arange(people.n)[:, None], people.codes + starts[:-1]] = 1.0
 
-    def train(rows: Ints, seed: int) -> Floats:
+    def train(rows, seed):
         labels = people.labels[rows]
         if (labels == labels[0]).all():
             return np.full(people.n, float(labels[0]))
@@ -154,16 +145,14 @@ def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> Tra
     return train
 
 
-def two_sides(people: MemberPeople) -> Any:
+def two_sides(people):
     """Return the same people in two groups, without the columns that tell them apart."""
     features = np.delete(people.codes.astype(np.float64), sorted(people.protected), axis=1)
     names = ("others", "group")
     return SimpleNamespace(features=features, labels=people.labels, sensitive=people.groups, group_names=names)
 
 
-def thinned(
-    sides: Any, split: MembershipSplit, clustering: Clusters, *, theta: float, seed: int
-) -> tuple[FairPick, MembershipSplit]:
+def thinned(sides, split, clustering, *, theta, seed):
     """Return what FairPick deletes, and the split after it, with non-members thinned like the members."""
     picked = fairpick(sides, split.members, clustering, theta=theta, seed=seed)
     outsiders = like_outsiders(sides, split.outsiders, like=picked, clustering=clustering, seed=seed)
@@ -180,7 +169,7 @@ class Attacked:
     probability: Floats
     guess: MemberGuess
 
-    def point(self, **setting: Any) -> CurvePoint:
+    def point(self, **setting):
         """Return a point of a curve: how well the target predicts, and the rates of the attack."""
         rows, member = self.split.judged_records
         groups, called = self.people.groups[rows], self.guess.verdict
@@ -200,9 +189,7 @@ class Attacked:
         )
 
 
-def attacked(
-    people: MemberPeople, train: Train, split: MembershipSplit, *, seed: int, unseen: Ints | None = None
-) -> Attacked:
+def attacked(people, train, split, *, seed, unseen=None):
     """Train a target on the members and let the published attack judge; unseen are the non-members if left out."""
     p = train(split.members, seed)
     guess = REGISTRY["network"].judge(Evidence(released=p, labels=people.labels, split=split, seed=seed))
@@ -211,7 +198,7 @@ def attacked(
     )
 
 
-def repeats_of(people: MemberPeople, train: Train, *, repeats: int, seed: int = 42) -> list[CurvePoint]:
+def repeats_of(people, train, *, repeats, seed=42):
     """Return a point a repeat, each with a split of its own."""
     seeds = [child_seed(seed, f"membership, repeat {repeat}") for repeat in range(repeats)]
     splits = [member_split(people.n, seed=child) for child in seeds]
@@ -219,9 +206,7 @@ def repeats_of(people: MemberPeople, train: Train, *, repeats: int, seed: int = 
     return [target.point(repeat=repeat) for repeat, target in enumerate(targets)]
 
 
-def fairpick_points(
-    people: MemberPeople, train: Train, *, thetas: Sequence[float], repeats: int, seed: int
-) -> Iterator[CurvePoint]:
+def fairpick_points(people, train, *, thetas, repeats, seed):
     """Yield two points a repeat and theta: after FairPick, and after deleting as many rows at random."""
     sides = two_sides(people)
     for repeat in range(repeats):
@@ -242,10 +227,10 @@ def fairpick_points(
                 yield target.point(at=theta, repeat=repeat, variant=variant, deleted=deleted)
 
 
-def one_leaf(people: MemberPeople, *, seed: int) -> Attacked:
+def one_leaf(people, *, seed):
     """Return a tree of one leaf, attacked: the share of label 1 among its members for everybody."""
 
-    def train(rows: Ints, _: int) -> Floats:
+    def train(rows, _):
         return np.full(people.n, people.labels[rows].mean())
 
     return attacked(people, train, member_split(people.n, seed=seed), seed=seed)

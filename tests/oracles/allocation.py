@@ -10,10 +10,7 @@ a budget that covers M = p, and one of just the smallest noise, which leaves no 
 Between them the budget is used up, and saying so (= and not ≤) is worth two digits more.
 """
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,13 +29,7 @@ _TRIES = 4
 _Floats = npt.NDArray[np.float64]
 
 
-def allocate_with_solver(
-    noise_size: npt.ArrayLike,
-    target_distribution: npt.ArrayLike,
-    budget: float,
-    *,
-    available: npt.ArrayLike | None = None,
-) -> _Floats:
+def allocate_with_solver(noise_size, target_distribution, budget, *, available=None):
     """Return the mechanism of every person; arguments and result as for `core.studies.attriguard.allocate`.
 
     Raises
@@ -63,7 +54,7 @@ def allocate_with_solver(
     return result / result.sum(axis=1, keepdims=True)
 
 
-def _solved(size: _Floats, p: _Floats, least: float | None, budget: float) -> tuple[_Floats, float]:
+def _solved(size, p, least, budget):
     """Return one person's mass on the values with a share, and the rest where the cheapest (`least`) have none."""
     scale = p
     best = np.inf, p, 0.0
@@ -80,13 +71,13 @@ def _solved(size: _Floats, p: _Floats, least: float | None, budget: float) -> tu
     return best[1:]
 
 
-def _off(mass: _Floats, p: _Floats, size: _Floats) -> float:
+def _off(mass, p, size):
     """Return how far a solution is from p = M (λ + μ l) with the best λ and μ, the condition of a minimum."""
     rows = np.column_stack([mass, mass * size])
     return float(np.abs(p - rows @ np.linalg.lstsq(rows, p, rcond=None)[0]).max())
 
 
-def _run(values: dict[str, Any], *, with_rest: bool) -> tuple[_Floats, float]:
+def _run(values, *, with_rest):
     """Solve with these parameters; return both variables."""
     with SOLVING:  # threads share the programs
         program = _program(values["p"].size, with_rest)
@@ -98,7 +89,7 @@ def _run(values: dict[str, Any], *, with_rest: bool) -> tuple[_Floats, float]:
 
 
 @cache
-def _program(values: int, with_rest: bool) -> Any:
+def _program(values, with_rest):
     """Return the program for this many values, compiled once."""
     import cvxpy
 

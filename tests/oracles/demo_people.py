@@ -4,15 +4,13 @@ Everything is drawn from the raw bits of one generator, whose stream numpy guara
 comparisons only, so that every platform invents the same cells. ``data/README.md`` tells what is put in on purpose.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.base.validation import Floats, Mask, seed_value
+from core.base.validation import seed_value
 
 DEMO_SEED = 2023
 """The seed of the kept table."""
@@ -39,26 +37,26 @@ _PURPOSES = ("car", "home", "furniture", "business", "studies", "health")
 class _Draws:
     """Uniform numbers made of a bit generator's raw output."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed):
         self._bits = np.random.PCG64(seed)
 
-    def uniform(self) -> Floats:
+    def uniform(self):
         """Return one number in [0, 1) an applicant."""
         raw = np.asarray(self._bits.random_raw(_APPLICANTS), dtype=np.uint64)
         return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
-    def bell(self) -> Floats:
+    def bell(self):
         """Return bell-shaped numbers in (-1, 1), mean 0, standard deviation 0.29 (four uniforms)."""
         return (self.uniform() + self.uniform() + self.uniform() + self.uniform()) / 2.0 - 1.0
 
-    def pick(self, values: tuple[str, ...], weights: Floats) -> Texts:
+    def pick(self, values, weights):
         """Return one value an applicant; `weights` has shape (n, k), in any scale."""
         edges = np.cumsum(weights, axis=1)
         position = self.uniform() * edges[:, -1]
         return np.array(values)[(position[:, None] >= edges[:, :-1]).sum(axis=1)]
 
 
-def make_demo(seed: int = DEMO_SEED) -> pd.DataFrame:
+def make_demo(seed=DEMO_SEED):
     """Invent 12,000 loan applicants: 14 features, then sex, origin and approved; the default makes the kept table."""
     draws = _Draws(seed_value(seed))
     woman = draws.uniform() < _WOMEN
@@ -73,7 +71,7 @@ def make_demo(seed: int = DEMO_SEED) -> pd.DataFrame:
     return _with_gaps(draws, frame, abroad)
 
 
-def _household(draws: _Draws, woman: Mask, abroad: Mask) -> Columns:
+def _household(draws, woman, abroad):
     age = np.floor(21 + 46 * draws.uniform() * (0.45 + 0.55 * draws.uniform()) - 4 * abroad * draws.uniform())
     age = np.maximum(age, 20)
     settled = np.clip((age - 20) / 25, 0, 1)
@@ -97,7 +95,7 @@ def _household(draws: _Draws, woman: Mask, abroad: Mask) -> Columns:
     }
 
 
-def _work(draws: _Draws, people: Columns, woman: Mask, abroad: Mask) -> Columns:
+def _work(draws, people, woman, abroad):
     side = np.where(woman[:, None], np.array(_SECTOR_WOMEN), np.array(_SECTOR_MEN))
     sector = draws.pick(_SECTORS, side + abroad[:, None] * np.array(_SECTOR_ABROAD))
     self_employed = np.where(woman, 0.07, 0.13) + 0.05 * abroad
@@ -120,7 +118,7 @@ def _work(draws: _Draws, people: Columns, woman: Mask, abroad: Mask) -> Columns:
     }
 
 
-def _money(draws: _Draws, people: Columns, woman: Mask, abroad: Mask) -> Columns:
+def _money(draws, people, woman, abroad):
     adult = people["age"] - 18
     resident_years = adult * np.where(abroad, 0.15 + 0.85 * draws.uniform(), 1.0)
     history = np.floor(resident_years * (0.10 + 0.85 * draws.uniform()))
@@ -143,7 +141,7 @@ def _money(draws: _Draws, people: Columns, woman: Mask, abroad: Mask) -> Columns
     }
 
 
-def _decision(draws: _Draws, people: Columns, woman: Mask, abroad: Mask) -> Texts:
+def _decision(draws, people, woman, abroad):
     """Decide by ability to pay, then against women and people born abroad, with some chance."""
     burden = people["loan_amount"] / np.maximum(people["income"], 1000)
     score = (
@@ -160,7 +158,7 @@ def _decision(draws: _Draws, people: Columns, woman: Mask, abroad: Mask) -> Text
     return np.where(draws.uniform() < np.clip(chance, 0.03, 0.97), "yes", "no")
 
 
-def _with_gaps(draws: _Draws, frame: pd.DataFrame, abroad: Mask) -> pd.DataFrame:
+def _with_gaps(draws, frame, abroad):
     """Empty some cells: savings and address are told less often by newcomers, the sector is lost at random."""
     for name, share in (
         ("savings", 0.045 + 0.04 * abroad),
@@ -171,7 +169,7 @@ def _with_gaps(draws: _Draws, frame: pd.DataFrame, abroad: Mask) -> pd.DataFrame
     return frame
 
 
-def _look_up(values: Texts, names: tuple[str, ...], numbers: tuple[float, ...]) -> Floats:
+def _look_up(values, names, numbers):
     """Return the number that belongs to each name."""
     result = np.zeros(len(values))
     for name, number in zip(names, numbers, strict=True):
@@ -179,6 +177,6 @@ def _look_up(values: Texts, names: tuple[str, ...], numbers: tuple[float, ...]) 
     return result
 
 
-def _cells(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _cells(values):
     """Return whole numbers as integers, texts as they are."""
     return values.astype(np.int64) if values.dtype.kind == "f" else values.astype(object)

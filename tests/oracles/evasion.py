@@ -4,10 +4,6 @@ What Jia and Gong (2018) compare PANDA with, written plainly. `weights` (d, m) a
 record x (d,) in [0, 1].
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -15,16 +11,16 @@ Floats = npt.NDArray[np.float64]
 _LEAD = 1e-6  # of what the scores are measured in
 
 
-def leads(x: Floats, weights: Floats, offsets: Floats, i: int) -> bool:
+def leads(x, weights, offsets, i):
     """Return whether class i has the largest score."""
     score = x @ weights + offsets
     return bool((np.delete(score[i] - score, i) > 0).all())
 
 
-def by_softmax(x: Floats, weights: Floats, offsets: Floats, i: int) -> Floats | None:
+def by_softmax(x, weights, offsets, i):
     """Move entries to 0 or 1 in the order of what they add to class i's probability, by its gradient."""
 
-    def gain(moved: Floats) -> tuple[Floats, Floats]:
+    def gain(moved):
         score = moved @ weights + offsets
         p = np.exp(score - score.max())
         gradient = weights[:, i] - weights @ (p / p.sum())
@@ -34,9 +30,7 @@ def by_softmax(x: Floats, weights: Floats, offsets: Floats, i: int) -> Floats | 
     return _walk(x, weights, offsets, i, gain)
 
 
-def _walk(
-    x: Floats, weights: Floats, offsets: Floats, i: int, gain: Callable[[Floats], tuple[Floats, Floats]]
-) -> Floats | None:
+def _walk(x, weights, offsets, i, gain):
     x = x.copy()
     for _ in range(x.size):
         if leads(x, weights, offsets, i):
@@ -49,7 +43,7 @@ def _walk(
     return x if leads(x, weights, offsets, i) else None
 
 
-def fewest_changes(x: Floats, weights: Floats, offsets: Floats, i: int, *, upper_bound: int) -> int:
+def fewest_changes(x, weights, offsets, i, *, upper_bound):
     """Return the fewest entries that make class i lead (equation 2), where `known` entries are known to do.
 
         minimise Σ z_j    subject to    Σ (up_j − down_j) (w_ij − w_kj) ≥ lead_k for all k ≠ i,

@@ -1,14 +1,11 @@
 """The exact posterior by going through every vector of memberships: what the projection approximates."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 
 from core.base.errors import InputError
 from core.base.validation import probabilities
 from core.studies.model_card.published_counts import SIZE_PARTS, part_of, value_of
-from core.studies.model_card.release import Published
 from tests.release_samples import part_mask
 
 Floats = npt.NDArray[np.float64]
@@ -19,7 +16,7 @@ _ROUNDING = 1e-9
 """What a number computed again may be off by."""
 
 
-def exact_posterior(prior: npt.ArrayLike, published: Published) -> npt.NDArray[np.float64]:
+def exact_posterior(prior, published):
     """Return P(s_i = 1 | the published numbers) for up to 20 people, over all 2ⁿ vectors.
 
     Parameters
@@ -48,17 +45,17 @@ def exact_posterior(prior: npt.ArrayLike, published: Published) -> npt.NDArray[n
     return np.asarray(weight @ vectors / weight.sum())
 
 
-def agreeing(published: Published) -> Floats:
+def agreeing(published):
     """Return all vectors of memberships that agree with numbers without noise."""
     vectors = _every_vector(published.release.n)
     return np.asarray(vectors[np.isfinite(_log_likelihood(vectors, published))])
 
 
-def _every_vector(n: int) -> Floats:
+def _every_vector(n):
     return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
 
 
-def _log_likelihood(vectors: Floats, published: Published) -> Floats:
+def _log_likelihood(vectors, published):
     """Return the log-likelihood of the numbers under each vector: 0 or −inf without noise."""
     release, noise = published.release, published.noise
     if noise is not None:

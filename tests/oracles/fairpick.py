@@ -4,19 +4,15 @@ The program of `core.studies.membership.fairpick` as it stands, but for Σ_c x_c
 equations, and an equation too many costs digits. Without any difference there is nothing to solve.
 """
 
-from __future__ import annotations
-
 import numpy as np
-import numpy.typing as npt
 
 from core.base.solvers import solve
-from core.base.validation import Floats
 from core.studies.membership.fairpick import differences
 
 _TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
 
 
-def fairpick_program(counts: npt.ArrayLike, theta: float) -> Floats:
+def fairpick_program(counts, theta):
     """Return the deletions, of shape (k, 2), by the solver; the arguments are those of `fairpick_counts`.
 
     Raises

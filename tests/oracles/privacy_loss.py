@@ -21,17 +21,13 @@ Q and Q′ the mass of Gamma(m) beyond g₀ and beyond g₀ b/b′ (below, for b
 exact for Δ = 0. The worse of the two directions counts.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from core.base.validation import Floats
 from core.studies.bias_queries.gaps import people
-from core.studies.bias_queries.mechanisms import AdditiveNoise, NoisySums, SmoothLaplace, centred_scores
+from core.studies.bias_queries.mechanisms import NoisySums, SmoothLaplace, centred_scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +43,7 @@ class PrivacyLoss:
     """Mass beyond `epsilon`, at most; 0 where the ratio is bounded."""
 
 
-def privacy_loss(
-    mechanism: AdditiveNoise | NoisySums, scores: npt.ArrayLike, sensitive: npt.ArrayLike, neighbour: npt.ArrayLike
-) -> PrivacyLoss:
+def privacy_loss(mechanism, scores, sensitive, neighbour):
     """Return the loss between the attribute and a neighbour, or any other vector, when these questions are answered."""
     (h, a), (_, b) = people(scores, sensitive), people(scores, neighbour)
     if isinstance(mechanism, NoisySums):
@@ -61,7 +55,7 @@ def privacy_loss(
     return _laplace(mechanism, move, *scales)
 
 
-def _of_sums(mechanism: NoisySums, h: Floats, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8]) -> PrivacyLoss:
+def _of_sums(mechanism, h, a, b):
     """Return the loss of releasing noisy count and sums."""
     count_scale, sum_scale = mechanism.scales(h)
     moved = b.astype(np.float64) - a
@@ -69,21 +63,21 @@ def _of_sums(mechanism: NoisySums, h: Floats, a: npt.NDArray[np.uint8], b: npt.N
     return PrivacyLoss(epsilon=_shift(abs(float(moved.sum())), count_scale) + _shift(sums, sum_scale))
 
 
-def _shift(move: float, scale: float) -> float:
+def _shift(move, scale):
     """Return the loss of Laplace noise for a shift."""
     if scale > 0:
         return move / scale
     return math.inf if move > 1e-12 else 0.0
 
 
-def _cauchy(move: Floats, scale: float, neighbour_scale: float) -> float:
+def _cauchy(move, scale, neighbour_scale):
     """Return the loss of Cauchy noise: the hyperbolic distances of the coordinates."""
     if min(scale, neighbour_scale) == 0:
         return math.inf if move.any() else 0.0
     return float(np.arccosh(1 + (move**2 + (scale - neighbour_scale) ** 2) / (2 * scale * neighbour_scale)).sum())
 
 
-def _laplace(mechanism: AdditiveNoise, move: Floats, scale: float, neighbour_scale: float) -> PrivacyLoss:
+def _laplace(mechanism, move, scale, neighbour_scale):
     """Return the loss of Laplace noise of one scale, or of two."""
     together = float(move.sum())
     if scale == neighbour_scale:
@@ -98,7 +92,7 @@ def _laplace(mechanism: AdditiveNoise, move: Floats, scale: float, neighbour_sca
     return PrivacyLoss(epsilon=epsilon, delta=max(ways))
 
 
-def laplace_delta(move: float, scale: float, neighbour_scale: float, *, m: int, epsilon: float) -> float:
+def laplace_delta(move, scale, neighbour_scale, *, m, epsilon):
     """Return an upper bound of δ(ε) of m coordinates of Laplace noise against the same moved (l1) and rescaled."""
     from scipy.special import gammainc, gammaincc
 

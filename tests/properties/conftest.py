@@ -1,9 +1,6 @@
 """Budgets of the properties here: half of what each says, or ten times that and new cases for the long tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -13,10 +10,10 @@ TIMES = 10
 """How many times what a property says is tried where long tests are asked for."""
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Give each property its budget; a failure prints how to see it again."""
     properties = [item for item in items if isinstance(item, pytest.Function) and OWN_FOLDER in item.path.parents]
-    tests: set[Any] = {getattr(item.obj, "__func__", item.obj) for item in properties}  # one for all of its parameters
+    tests = {getattr(item.obj, "__func__", item.obj) for item in properties}  # one for all of its parameters
     for test in tests:
         if is_hypothesis_test(test):
             declared = test._hypothesis_internal_use_settings

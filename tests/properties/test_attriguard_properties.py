@@ -4,20 +4,18 @@ Phase I: noisy records are the plain loop's of Algorithm 1, keep to policy and d
 alone. Phase II: mechanisms are on the simplex, keep to the budget, and meet the conditions of Karush, Kuhn and Tucker.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from core.studies.attriguard import allocate, expected_size, representatives
-from tests.linear_cases import Case, cases, dense, plain_panda, plain_weights
+from tests.linear_cases import cases, dense, plain_panda, plain_weights
 
 EVERY = settings(max_examples=250)
 
 
-def plain_records(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def plain_records(case):
     """Return the plain loop's noisy records for every (person, value), where it found one, and where it fell back."""
     weights, offsets = plain_weights(case.classifier, centred=case.centred)
     u, m = len(case.public), len(weights)
@@ -85,7 +83,7 @@ def own_goals(goal, reachable, size):
     return p / p.sum(axis=1, keepdims=True)
 
 
-def check_conditions(size, p, budget, reachable, mechanism) -> None:
+def check_conditions(size, p, budget, reachable, mechanism):
     """Check the conditions of Karush, Kuhn and Tucker, for everybody who has a finite multiplier."""
     excess = size - budget
     for k in range(len(size)):

@@ -5,12 +5,9 @@ full path and to no more on any. The promise itself is checked by composition: w
 record more moves every table it is released from by what the ledger has paid for, and nothing else is read.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,14 +31,12 @@ Record = tuple[int, ...]
 Node = tuple[int, list["Node"]] | Counter[int]
 
 
-def plain_id3(records: Sequence[Record], labels: Sequence[int], sizes: Sequence[int], depth: int) -> Node:
+def plain_id3(records, labels, sizes, depth):
     """Return the tree: (column, one child a value), or the class counts of a leaf."""
     return _grown(list(zip(records, labels, strict=True)), tuple(range(len(sizes))), sizes, depth, Counter(labels))
 
 
-def _grown(
-    people: list[tuple[Record, int]], open_: tuple[int, ...], sizes: Sequence[int], depth: int, above: Counter[int]
-) -> Node:
+def _grown(people, open_, sizes, depth, above):
     counts = Counter(label for _, label in people)
     if not people:
         return above
@@ -53,14 +48,14 @@ def _grown(
     return best, [_grown(part, left, sizes, depth - 1, counts) for part in parts]
 
 
-def _purity(people: list[tuple[Record, int]], column: int) -> Fraction:
+def _purity(people, column):
     """Return 2 to the power of minus the conditional entropy times the number of people, exactly."""
     cells = Counter((record[column], label) for record, label in people)
     values = Counter(record[column] for record, _ in people)
     return Fraction(math.prod(n**n for n in cells.values()), math.prod(n**n for n in values.values()))
 
 
-def plain_shares(tree: Node, record: Record, n_classes: int) -> list[float]:
+def plain_shares(tree, record, n_classes):
     """Return the shares of the classes in the record's leaf."""
     while not isinstance(tree, Counter):
         tree = tree[1][record[tree[0]]]
@@ -79,7 +74,7 @@ class Case:
 
 
 @st.composite
-def tables(draw: st.DrawFn, *, fewest: int = 1, most: int = 14) -> Case:
+def tables(draw, *, fewest=1, most=14):
     """Draw a table; columns are often copies of one another under other names of the values, which makes ties."""
     sizes = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
     n, n_classes = draw(st.integers(fewest, most)), draw(st.integers(2, 3))
@@ -93,21 +88,21 @@ def tables(draw: st.DrawFn, *, fewest: int = 1, most: int = 14) -> Case:
     return Case(np.array(columns).T, labels, sizes, n_classes, draw(st.integers(1, 5)))
 
 
-def fitted(case: Case, epsilon: float, accounting: str = "savings", seed: int = 0) -> DPID3Classifier:
+def fitted(case, epsilon, accounting="savings", seed=0):
     tree = DPID3Classifier(
         epsilon, case.depth, seed, domains=case.sizes, classes=range(case.n_classes), accounting=accounting
     )
     return tree.fit(case.codes, case.labels)
 
 
-def everybody(sizes: tuple[int, ...]) -> np.ndarray:
+def everybody(sizes):
     """Return every record there can be."""
     return np.stack([grid.ravel() for grid in np.meshgrid(*map(np.arange, sizes), indexing="ij")], axis=1)
 
 
 @EVERY
 @given(tables(), st.sampled_from(ACCOUNTINGS))
-def test_without_noise_it_is_the_plain_tree(case: Case, accounting: str):
+def test_without_noise_it_is_the_plain_tree(case, accounting):
     plain = plain_id3([tuple(row) for row in case.codes.tolist()], case.labels.tolist(), case.sizes, case.depth)
     tree = fitted(case, math.inf, accounting)
     records = everybody(case.sizes)
@@ -124,7 +119,7 @@ def test_without_noise_it_is_the_plain_tree(case: Case, accounting: str):
     st.floats(1e-6, 1e6),
     st.sampled_from(["savings", "literal"]),
 )
-def test_the_ledger_adds_up(depth: int, further: int, epsilon: float, accounting: str):
+def test_the_ledger_adds_up(depth, further, epsilon, accounting):
     ledger = BudgetLedger(
         accounting=accounting, requested_epsilon=epsilon, depth=depth, n_attributes=depth + further - 1
     )
@@ -137,11 +132,11 @@ def test_the_ledger_adds_up(depth: int, further: int, epsilon: float, accounting
 
 
 @contextmanager
-def fixed_counts(values: Iterator[int]) -> Iterator[list[tuple[np.ndarray, float]]]:
+def fixed_counts(values):
     """Let every count come out as told, whatever it is, and keep what it was and what it cost."""
-    requests: list[tuple[np.ndarray, float]] = []
+    requests = []
 
-    def release(counts: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+    def release(counts, epsilon, rng):
         requests.append((counts.copy(), epsilon))
         return np.array([next(values) for _ in range(counts.size)], dtype=np.int64).reshape(counts.shape)
 
@@ -150,7 +145,7 @@ def fixed_counts(values: Iterator[int]) -> Iterator[list[tuple[np.ndarray, float
         yield requests
 
 
-def loss(case: Case, record: list[int], label: int, epsilon: float, accounting: str, seed: int) -> float:
+def loss(case, record, label, epsilon, accounting, seed):
     """Return the privacy loss between a table and the same with a record more, given that all releases are equal."""
     more = Case(np.vstack([case.codes, record]), np.append(case.labels, label), case.sizes, case.n_classes, case.depth)
     runs, trees = [], []
@@ -166,9 +161,7 @@ def loss(case: Case, record: list[int], label: int, epsilon: float, accounting: 
 
 @EVERY
 @given(tables(most=8), st.data(), st.floats(0.01, 100), st.integers(0, 1000))
-def test_equal_releases_make_equal_trees_and_cost_no_more_than_the_budget(
-    case: Case, data: st.DataObject, epsilon: float, seed: int
-):
+def test_equal_releases_make_equal_trees_and_cost_no_more_than_the_budget(case, data, epsilon, seed):
     record = [data.draw(st.integers(0, k - 1)) for k in case.sizes]
     label = data.draw(st.integers(0, case.n_classes - 1))
     assert loss(case, record, label, epsilon, "literal", seed) <= epsilon * (1 + 1e-9)

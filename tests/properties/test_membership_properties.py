@@ -1,10 +1,7 @@
 """What holds for gaps of whatever verdicts, and what FairPick promises on whatever counts, beside a solver."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +17,7 @@ FEW = {"bootstraps": 100, "permutations": 100}
 
 
 @st.composite
-def tallies(draw) -> tuple[np.ndarray, np.ndarray]:
+def tallies(draw):
     """Draw those flagged, and all, of groups that are large enough."""
     people = np.array([[draw(st.integers(10, 60)) for _ in "01"] for _ in "01"])
     flagged = np.array([[draw(st.integers(0, int(people[side, kind]))) for kind in (0, 1)] for side in (0, 1)])
@@ -28,7 +25,7 @@ def tallies(draw) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(tallies(), st.randoms(use_true_random=False))
-def test_the_order_of_people_does_not_matter(counts: tuple[np.ndarray, np.ndarray], random):
+def test_the_order_of_people_does_not_matter(counts, random):
     people = list(zip(*verdict_arrays(*counts), strict=True))
     before = vulnerability_disparity(*np.array(people).T, **FEW)
     random.shuffle(people)
@@ -36,7 +33,7 @@ def test_the_order_of_people_does_not_matter(counts: tuple[np.ndarray, np.ndarra
 
 
 @given(tallies())
-def test_intervals_hold_their_value_and_have_a_width(counts: tuple[np.ndarray, np.ndarray]):
+def test_intervals_hold_their_value_and_have_a_width(counts):
     disparity = vulnerability_disparity(*verdict_arrays(*counts), **FEW)
     for name, reach in (("vd", 1), ("fpr_gap", 1), ("advantage_gap", 2)):
         gap = getattr(disparity, name)
@@ -45,7 +42,7 @@ def test_intervals_hold_their_value_and_have_a_width(counts: tuple[np.ndarray, n
 
 
 @given(tallies(), st.data())
-def test_ranges_add_up_to_the_vulnerability_disparity(counts: tuple[np.ndarray, np.ndarray], data):
+def test_ranges_add_up_to_the_vulnerability_disparity(counts, data):
     verdict, group, member = verdict_arrays(*counts)
     chance = st.one_of(st.floats(0, 1), st.sampled_from([j / 10 for j in range(11)]))
     # few numbers, each many times: one for each person would be too much to draw
@@ -64,7 +61,7 @@ THETA = st.one_of(st.floats(0.01, 1), st.sampled_from([0.4, 0.6, 0.8, 1.0]))
 
 
 @st.composite
-def counts_of_clusters(draw, most: int = 400) -> np.ndarray:
+def counts_of_clusters(draw, most=400):
     """Draw counts of groups that share a cluster."""
     rows = draw(st.lists(st.tuples(st.integers(0, most), st.integers(0, most)), min_size=0, max_size=9))
     shared = draw(st.tuples(st.integers(1, most), st.integers(1, most)))
@@ -72,14 +69,14 @@ def counts_of_clusters(draw, most: int = 400) -> np.ndarray:
     return np.array(rows)
 
 
-def exact_differences(counts) -> list[Fraction]:
+def exact_differences(counts):
     """Return every cluster's share of group 1 minus its share of group 0."""
     sums = [sum(Fraction(row[g]) for row in counts) for g in (0, 1)]
     return [Fraction(row[1]) / sums[1] - Fraction(row[0]) / sums[0] for row in counts]
 
 
 @given(counts_of_clusters(), THETA)
-def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(counts: np.ndarray, theta: float):
+def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(counts, theta):
     x = fairpick_counts(counts, theta)
     assert x.shape == counts.shape and (x >= 0).all() and (x <= counts).all()
     assert not (x.min(axis=1) > 0).any()  # never from both groups of a cluster
@@ -99,13 +96,13 @@ def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(count
 @settings(max_examples=60)
 @given(counts_of_clusters(), st.floats(0.05, 0.99))
 @example(np.array([[4, 1], [0, 0], [6, 1]]), 0.984375)
-def test_the_closed_form_is_the_solvers_minimum(counts: np.ndarray, theta: float):
+def test_the_closed_form_is_the_solvers_minimum(counts, theta):
     x, solved = fairpick_counts(counts, theta), fairpick_program(counts, theta)
     assert solved == pytest.approx(x, rel=1e-6, abs=1e-6 * max(float(x.max()), 1e-3))
 
 
 @given(counts_of_clusters(), THETA)
-def test_whole_deletions_keep_the_sums_and_never_exceed_the_people(counts: np.ndarray, theta: float):
+def test_whole_deletions_keep_the_sums_and_never_exceed_the_people(counts, theta):
     x = fairpick_counts(counts, theta)
     rounded = rounded_deletions(x, counts)
     assert rounded.dtype.kind == "i" and (rounded >= 0).all() and (rounded <= counts).all()
@@ -115,14 +112,14 @@ def test_whole_deletions_keep_the_sums_and_never_exceed_the_people(counts: np.nd
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), THETA)
-def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float):
+def test_who_is_deleted_is_a_member_and_the_rest_stays(seed, theta):
     rng = np.random.default_rng(seed)
     n = 300
     codes, labels, groups = rng.integers(0, 4, (n, 3)), rng.integers(0, 2, n), rng.integers(0, 2, n)
     codes[:, 0] += 2 * groups
     members = rng.permutation(n)[:240]
     names = ("others", "group")
-    sides: Any = SimpleNamespace(features=codes.astype(float), labels=labels, sensitive=groups, group_names=names)
+    sides = SimpleNamespace(features=codes.astype(float), labels=labels, sensitive=groups, group_names=names)
     clustering = clusters(sides, members, seed=seed)
     picked = fairpick(sides, members, clustering, theta=theta, seed=seed)
     assert sorted([*picked.retained, *picked.deleted]) == sorted(members)

@@ -1,7 +1,5 @@
 """What holds of answers to bias queries, of their noise, and of every attack on them, whatever hypothesis finds."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -96,13 +94,13 @@ methods = st.sampled_from(["l1", "nonnegative", "box", "sizes_unknown"])
 several = settings(max_examples=60)
 
 
-def questions(a: np.ndarray, m: int, design: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def questions(a, m, design, seed):
     rng = np.random.default_rng(seed)
     scores = design_scores(design, rng.random(a.size), m, rng=rng)
     return scores, statistical_parity_gap(scores, a)
 
 
-def meets(scores: np.ndarray, answers: np.ndarray, recovery, a: np.ndarray, slack: float = 0.0) -> bool:
+def meets(scores, answers, recovery, a, slack=0.0):
     """Say whether a recovered vector explains the answers: |H s - (H r - SP)| <= slack."""
     explained = scores.sum(axis=1) / a.sum() - answers
     return bool((np.abs(scores @ recovery.values - explained) <= slack + 1e-5).all())

@@ -1,7 +1,5 @@
 """What holds of every release: the log-loss identities, sound intervals, and the distance from the exact posterior."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +16,7 @@ seeds = st.integers(min_value=0, max_value=2**31)
 
 @settings(max_examples=70)
 @given(seed=seeds, k=st.integers(1, 12), n=st.integers(30, 400), decimals=st.none() | st.integers(0, 3))
-def test_exact_numbers_gain_exactly_what_they_move_and_rounded_ones_at_least(seed: int, k: int, n: int, decimals):
+def test_exact_numbers_gain_exactly_what_they_move_and_rounded_ones_at_least(seed, k, n, decimals):
     statistics = ("sp_gap",) if n < 100 else ("sp_gap", "tpr_gap", "fpr_gap")
     case = large_case(seed, n=n, k=k, decimals=decimals, statistics=statistics)
     projection = project(case.posterior, case.published)
@@ -31,7 +29,7 @@ def test_exact_numbers_gain_exactly_what_they_move_and_rounded_ones_at_least(see
 
 @settings(max_examples=60)
 @given(seed=seeds, decimals=st.integers(0, 4), sizes=st.booleans())
-def test_the_truth_lies_in_every_published_interval(seed: int, decimals: int, sizes: bool):
+def test_the_truth_lies_in_every_published_interval(seed, decimals, sizes):
     case = small_case(seed, precision="exact", sizes=sizes)
     rounded = replace(case.release, decimals=decimals, epsilon=None).publish(case.sensitive)
     for number, true in zip(rounded.numbers, case.published.numbers, strict=True):
@@ -44,7 +42,7 @@ def test_the_truth_lies_in_every_published_interval(seed: int, decimals: int, si
 
 @settings(max_examples=30)
 @given(seed=seeds, copies=st.integers(2, 4))
-def test_saying_it_again_says_nothing_more(seed: int, copies: int):
+def test_saying_it_again_says_nothing_more(seed, copies):
     case = small_case(seed, precision="exact")
     again = Release(
         np.tile(case.release.predictions, (copies, 1)), labels=case.release.labels, statistics=case.release.statistics
@@ -55,11 +53,11 @@ def test_saying_it_again_says_nothing_more(seed: int, copies: int):
 
 
 def test_how_far_the_projection_is_from_the_exact_posterior():
-    distances: list[float] = []
+    distances = []
 
     @settings(max_examples=120)
     @given(seed=seeds, precision=st.sampled_from(["exact", "rounded", "noisy"]))
-    def visit(seed: int, precision: str) -> None:
+    def visit(seed, precision):
         case = small_case(seed, precision=precision)
         projection = project(case.posterior, case.published)
         assert projection.converged

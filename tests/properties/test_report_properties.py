@@ -1,13 +1,11 @@
 """What holds for every policy and audit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.auditing.policy import CHECKS, Limit, Policy, Status, bullet, judge, policy_text, read_policy
+from core.auditing.policy import CHECKS, Limit, Status, bullet, judge, policy_text, read_policy
 from core.studies.study import Measurement
 from tests.policy_samples import measurements, policies, values
 
@@ -20,12 +18,12 @@ DAYS = st.dates().map(lambda day: day.isoformat())
 Measurements = tuple[Measurement, ...]
 
 
-def verdicts(policy: Policy, measured: Measurements) -> dict[str, str]:
+def verdicts(policy, measured):
     """Return each check's verdict."""
     return {row.check: row.verdict for row in judge(policy, measured, attribute="sex").rows}
 
 
-def tightened(limit: Limit, share: float) -> Limit:
+def tightened(limit, share):
     """Return a limit moved by a share of the way to the strictest its unit has."""
     strictest = 1.0 if CHECKS[limit.check].at_least else -1.0 if CHECKS[limit.check].unit == "points" else 0.0
     return replace(limit, value=limit.value + share * (strictest - limit.value))
@@ -33,7 +31,7 @@ def tightened(limit: Limit, share: float) -> Limit:
 
 @settings(max_examples=50)
 @given(policies(), measurements(), st.integers(0, 5), st.floats(0, 1))
-def test_a_tighter_limit_never_turns_fail_to_pass(policy: Policy, measured: Measurements, item: int, share: float):
+def test_a_tighter_limit_never_turns_fail_to_pass(policy, measured, item, share):
     item %= len(policy.limits)
     tight = replace(policy, limits=tuple(tightened(x, share) if i == item else x for i, x in enumerate(policy.limits)))
     before, after = verdicts(policy, measured), verdicts(tight, measured)
@@ -44,9 +42,7 @@ def test_a_tighter_limit_never_turns_fail_to_pass(policy: Policy, measured: Meas
 
 @settings(max_examples=50)
 @given(policies(), measurements(), st.data())
-def test_another_limit_never_makes_an_inconclusive_one_pass(
-    policy: Policy, measured: Measurements, data: st.DataObject
-):
+def test_another_limit_never_makes_an_inconclusive_one_pass(policy, measured, data):
     check = data.draw(st.sampled_from([check for check in CHECKS if check not in {x.check for x in policy.limits}]))
     more = replace(policy, limits=(*policy.limits, Limit(check=check, value=data.draw(values(check)))))
     before, after = verdicts(policy, measured), verdicts(more, measured)
@@ -57,7 +53,7 @@ def test_another_limit_never_makes_an_inconclusive_one_pass(
 
 @settings(max_examples=80)
 @given(policies(), measurements())
-def test_a_verdict_agrees_with_its_interval_and_its_p_value(policy: Policy, measured: Measurements):
+def test_a_verdict_agrees_with_its_interval_and_its_p_value(policy, measured):
     verdict = judge(policy, measured, attribute="sex")
     assert [list(Status).index(row.verdict) for row in verdict.rows] == sorted(
         list(Status).index(row.verdict) for row in verdict.rows
@@ -85,7 +81,7 @@ def test_a_verdict_agrees_with_its_interval_and_its_p_value(policy: Policy, meas
 
 @settings(max_examples=30)
 @given(policies(), measurements(), st.randoms(use_true_random=False))
-def test_the_order_of_limits_and_measurements_does_not_matter(policy: Policy, measured: Measurements, order):
+def test_the_order_of_limits_and_measurements_does_not_matter(policy, measured, order):
     limits, mixed = list(policy.limits), list(measured)
     order.shuffle(limits)
     order.shuffle(mixed)
@@ -97,8 +93,8 @@ def test_the_order_of_limits_and_measurements_does_not_matter(policy: Policy, me
 
 @settings(max_examples=30)
 @given(policies(), st.data())
-def test_a_policy_reads_back_equal(policy: Policy, data: st.DataObject):
-    def of(limit: Limit) -> Limit:
+def test_a_policy_reads_back_equal(policy, data):
+    def of(limit):
         source = data.draw(st.one_of(st.just(""), LINES))
         author, date, why = data.draw(TEXT), data.draw(DAYS), data.draw(LINES)
         return replace(limit, author=author, date=date, rationale=why, source=source)

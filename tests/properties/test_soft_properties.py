@@ -4,8 +4,6 @@ The promise: where the truth meets what was disclosed, its log-loss never rises.
 fractions, straight from the definition, with nothing of core involved.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +21,7 @@ CHANCE = st.one_of(EXTREME, st.floats(0, 1), st.sampled_from([0.25, 0.5, 0.75]))
 MASS = st.one_of(st.sampled_from([0.0, 1e-300, 1e-17, 1e-9, 1.0, 1.0]), st.floats(1e-6, 1))
 
 
-def exact_unfairness(predictions, truth, metric, labels) -> Fraction:
+def exact_unfairness(predictions, truth, metric, labels):
     """Return the largest distance of a group's rate from the overall rate, over the groups there are."""
     worst = Fraction(0)
     for rows in parts(metric, labels, len(truth)):

@@ -1,7 +1,5 @@
 """Noise on raw columns, whatever the people, rules, frozen columns and margin."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +10,7 @@ from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people
 
 
 @st.composite
-def guards(draw: st.DrawFn) -> TableDefense:
+def guards(draw):
     """Draw a guard of 2 to 6 values: some columns frozen, rules found or not, some added."""
     village = people(
         draw(st.integers(2, 6)),
@@ -38,7 +36,7 @@ def guards(draw: st.DrawFn) -> TableDefense:
 
 @settings(max_examples=60)
 @given(guards(), st.floats(0.0, 3.0))
-def test_noise_keeps_every_promise(guard: TableDefense, budget: float):
+def test_noise_keeps_every_promise(guard, budget):
     public, noise = guard.people.public, guard.noise
     u, m = noise.size.shape
     noisy = noise.noisy.reshape(u, m, -1)

@@ -7,13 +7,10 @@ figures.
 continued.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +33,7 @@ TABLE_1_NOTE = (
 )
 
 
-def arguments() -> argparse.Namespace:
+def arguments():
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.reference", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few repeats, and nothing that takes long")
@@ -46,7 +43,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def rate(values: list[float | None]) -> str:
+def rate(values):
     """Return mean and standard error in per cent, and how many are missing."""
     percentages = [100 * value for value in values if value is not None]
     if not percentages:
@@ -55,7 +52,7 @@ def rate(values: list[float | None]) -> str:
     return f"{np.mean(percentages):.1f} ± {error}" + ("*" if len(percentages) < len(values) else "")
 
 
-def line(row: dict[str, Any]) -> str:
+def line(row):
     """Return one setting as a line."""
     paper = row["paper"] or (math.nan, math.nan)
     error, leak = ("" if math.isnan(value) else f"{value:g}" for value in paper)
@@ -67,7 +64,7 @@ def line(row: dict[str, Any]) -> str:
     )
 
 
-def synthetic(options: argparse.Namespace) -> None:
+def synthetic(options):
     """Print tables 2 and 3 and the points of figure 3."""
     cells = conceal.cells(quick=options.quick)
     done = list(
@@ -87,7 +84,7 @@ def synthetic(options: argparse.Namespace) -> None:
     print(f"\n{UNDER}\n* without the repeats whose program was not solved within {options.limit:g} s")
 
 
-def on_adult(options: argparse.Namespace) -> None:
+def on_adult(options):
     """Print the release meter's table, of ten splits or two, and the rows of table 1, both on Adult."""
     from tests.reference import conceal_adult, release_adult
     from tests.reference.data import FOLDER
@@ -108,7 +105,7 @@ def on_adult(options: argparse.Namespace) -> None:
     print(f"\n{TABLE_1_NOTE}")
 
 
-def main() -> None:
+def main():
     """Print everything, the cheap part first."""
     options = arguments()
     on_adult(options)

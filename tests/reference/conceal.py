@@ -11,8 +11,6 @@ questions and noise: of the paper's decoder (l1) and of the one that knows the n
 program is not solved in time is left out of the paper's decoder, and counted.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -8,16 +8,13 @@ interval; a table stands between <!-- table:NAME.KEY --> and <!-- /table -->, on
 where the Markdown is shown. A place may not begin a line: Markdown would take the line for HTML.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import core
 from core.stats.estimates import Estimate, count, gap, interval, percent, point_interval, points
@@ -43,21 +40,21 @@ class Figure:
     high: float | None = None
 
     @classmethod
-    def of(cls, form: str, row: Mapping[str, Any], name: str) -> Figure:
+    def of(cls, form, row, name):
         """Return the number of a row of a table, with the ends of its interval where the row has them."""
         return cls(form=form, value=row[name], low=row.get(f"{name}, low"), high=row.get(f"{name}, high"))
 
     @classmethod
-    def of_estimate(cls, form: str, estimate: Estimate) -> Figure:
+    def of_estimate(cls, form, estimate):
         """Return an estimate."""
         return cls(form=form, value=estimate.value, low=estimate.low, high=estimate.high)
 
-    def text(self, *, bare: bool = False) -> str:
+    def text(self, *, bare=False):
         """Return the number as a text shows it; `bare` leaves out the interval."""
         value, ends = self._parts()
         return value if bare or not ends else f"{value} ({ends})"
 
-    def _parts(self) -> tuple[str, str]:
+    def _parts(self):
         """Return the number and its interval; "" where it has none."""
         if self.form == "text" or isinstance(self.value, str):
             return str(self.value), ""
@@ -90,7 +87,7 @@ class Group:
     figures: Mapping[str, Figure]
     tables: Mapping[str, list[list[str]]]
 
-    def to_json(self) -> str:
+    def to_json(self):
         """Return the record as JSON."""
         origin = {name: getattr(self, name) for name in ("command", "version", "seed", "measured")}
         figures = {key: _plain(figure) for key, figure in self.figures.items()}
@@ -101,7 +98,7 @@ class Group:
 _DIGITS = 6
 
 
-def _plain(figure: Figure) -> dict[str, Any]:
+def _plain(figure):
     """Return a figure as plain data, without the ends of an interval that it has not."""
     values = {name: getattr(figure, name) for name in ("form", "value", "low", "high")}
     return {
@@ -111,7 +108,7 @@ def _plain(figure: Figure) -> dict[str, Any]:
     }
 
 
-def recorded(folder: Path = RECORDED) -> dict[str, Group]:
+def recorded(folder=RECORDED):
     """Return the groups that are recorded, by name."""
     groups = {}
     for path in sorted(folder.glob("*.json")):
@@ -121,21 +118,21 @@ def recorded(folder: Path = RECORDED) -> dict[str, Group]:
     return groups
 
 
-def texts() -> Iterator[Path]:
+def texts():
     """Yield the files that may have places."""
     yield ROOT / "README.md"
     yield from sorted((ROOT / "docs").rglob("*.md"))
 
 
-def filled(text: str, groups: Mapping[str, Group]) -> str:
+def filled(text, groups):
     """Return a text with every place showing what is recorded; KeyError for a place of which nothing is."""
 
-    def figure(match: re.Match[str]) -> str:
+    def figure(match):
         name, key, bare, _ = match.groups()
         replacement = groups[name].figures[key].text(bare=bool(bare))
         return f"<!-- figure:{name}.{key}{bare or ''} -->{replacement}<!-- /figure -->"
 
-    def table(match: re.Match[str]) -> str:
+    def table(match):
         name, key, _ = match.groups()
         head, *rows = groups[name].tables[key]
         lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
@@ -146,7 +143,7 @@ def filled(text: str, groups: Mapping[str, Group]) -> str:
     return TABLE.sub(table, FIGURE_MARK.sub(figure, text))
 
 
-def write() -> None:
+def write():
     """Write the recorded figures into their places."""
     groups = recorded()
     for path in texts():
@@ -156,7 +153,7 @@ def write() -> None:
             path.write_text(after, encoding="utf-8")
 
 
-def main() -> None:
+def main():
     """Fill the texts, or record groups first."""
     parser = argparse.ArgumentParser(prog="python -m tests.reference.figures", description=__doc__)
     parser.add_argument("--record", nargs="+", metavar="NAME", default=[], help="groups to measure again")

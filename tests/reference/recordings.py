@@ -1,7 +1,5 @@
 """What measures each group of figures of `tests.reference.figures`; data lie where FAIRLEAK_DATA says."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Each split (a seed) trains the models on the training records, the attacker of e
 validation records, and releases numbers about the test records, or about 1,000 of them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

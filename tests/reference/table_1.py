@@ -8,8 +8,6 @@ The printed errors lie 100 to 3,300 times (Cauchy) and 4 to 90 times (Laplace) b
 Cauchy noise of scale 11.7 is off by more than 11.7 half of the time, and has no mean at all.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the audit says of the bank: ``python -m tests.verdicts [SEEDS] [NAME ...]``, of seed 1 and all if left out."""
 
-from __future__ import annotations
-
 import sys
 
 from tests.verdicts.bank import BANK

@@ -3,19 +3,16 @@
 No entry was chosen by what an attack says of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from sklearn.neighbors import KNeighborsClassifier
 
 from core.models.dp_id3 import DPID3Classifier
-from tests.verdicts.people import Floats, People, adult, compas, demo, invented
+from tests.verdicts.people import People, adult, compas, demo, invented
 from tests.verdicts.releases import (
     Release,
     balancing_weights,
@@ -69,31 +66,31 @@ class Entry:
     quick: bool = False
 
     @property
-    def needs(self) -> str:
+    def needs(self):
         """Name of the table that must be there; "" if none."""
         return self.name.split("-")[0] if self.name.startswith(("adult-", "compas-")) else ""
 
     @property
-    def meant(self) -> tuple[str, ...]:
+    def meant(self):
         """Checks meant for the entry's leaks."""
         return tuple(check for kind in self.leaks for check in MEANT[kind])
 
 
-def kind(leaks: tuple[str, ...], because: str = "") -> Callable[..., Entry]:
+def kind(leaks, because=""):
     """Return what makes entries of one kind, from a name, a sentence and a function; `because` ends the sentence."""
 
-    def entry(name: str, why: str, make: Callable[[int], Case], **more: bool) -> Entry:
+    def entry(name, why, make, **more):
         return Entry(name=name, leaks=leaks, why=f"{why} {because}".rstrip(), make=make, **more)
 
     return entry
 
 
-def seeing(people: People, model: Any, decimals: int = 6) -> Case:
+def seeing(people, model, decimals=6):
     """Return the case of a model that has the attribute among its inputs."""
     return people, informed(people, fitted(people, model, sees_attribute=True), decimals=decimals)
 
 
-def not_seeing(people: People, model: Any, decimals: int = 6, threshold: float = 0.5) -> Case:
+def not_seeing(people, model, decimals=6, threshold=0.5):
     """Return the case of a model that has not."""
     return people, released(fitted(people, model), decimals=decimals, threshold=threshold)
 
@@ -107,22 +104,22 @@ remembers = kind(("membership",), _LEARNT)
 both = kind(("attribute", "membership"), _LEARNT)
 
 
-def _scored(people: People) -> Floats:
+def _scored(people):
     """Return the score of a logistic regression that does not see the attribute, inside (0, 1)."""
     return np.clip(fitted(people, logistic()), 0.002, 0.998)
 
 
-def _altered(change: Callable[..., Release], seed: int, **options: Any) -> Case:
+def _altered(change, seed, **options):
     """Return people with a score that tells nothing of them but what the change puts into it."""
     people = invented(seed)
     return people, change(people, _scored(people), **options)
 
 
-def _linear(seed: int, *, bias: float, decimals: int) -> Case:
+def _linear(seed, *, bias, decimals):
     return seeing(invented(seed, bias=bias), logistic(), decimals)
 
 
-def _xor(seed: int, *, share: float, right: float = 0.75) -> Case:
+def _xor(seed, *, share, right=0.75):
     people = invented(seed, shares=(1.0 - share, share))
     return people, xor(people, seed, right=right)
 
@@ -271,7 +268,7 @@ HARMLESS = (
 )  # fmt: skip
 
 
-def _model_a_group(seed: int) -> Case:
+def _model_a_group(seed):
     people = invented(seed, bias=1.0)
     parts = []
     for group in (0, 1):
@@ -281,20 +278,20 @@ def _model_a_group(seed: int) -> Case:
     return people, informed(people, np.column_stack(parts))
 
 
-def _noisy(seed: int, sharp: float = 1.0, n: int = 6_000) -> People:
+def _noisy(seed, sharp=1.0, n=6_000):
     return invented(seed, n, proxy=0.2, sharp=sharp)
 
 
-def _memorised(people: People, model: Any) -> Case:
+def _memorised(people, model):
     return not_seeing(people, model, decimals=4)
 
 
-def _random(seed: int, *, decimals: int) -> Case:
+def _random(seed, *, decimals):
     people = invented(seed, 12_000)
     return people, released(np.random.default_rng([seed, 8]).random(people.n), decimals=decimals)
 
 
-def _private(seed: int) -> Case:
+def _private(seed):
     people = invented(seed, 12_000)
     x = np.clip(people.matrix(), -3.0, 3.0)
     model = DPID3Classifier(0.5, 3, seed, domains=[(-3.0, 3.0)] * x.shape[1], classes=(0, 1))
@@ -302,17 +299,17 @@ def _private(seed: int) -> Case:
     return people, released(np.clip(model.predict_proba(x)[:, 1], 0.0, 1.0))
 
 
-def _reweighed(seed: int) -> Case:
+def _reweighed(seed):
     people = invented(seed, 12_000, bias=1.0)
     return people, released(fitted(people, logistic(), weights=balancing_weights(people)))
 
 
-def _freed(seed: int) -> Case:
+def _freed(seed):
     people = invented(seed, 12_000, bias=1.0, proxy=0.5)
     return people, released(fitted(uncorrelated(people), logistic()))
 
 
-def _fair_demo(seed: int) -> Case:
+def _fair_demo(seed):
     people = demo(seed)
     x, train = people.matrix(), people.train
     model = ExponentiatedGradient(logistic(), DemographicParity(difference_bound=0.005))
@@ -321,7 +318,7 @@ def _fair_demo(seed: int) -> Case:
     return people, replace(release, prediction=np.asarray(model.predict(x, random_state=seed)).astype(np.int64))
 
 
-def _coarse(seed: int) -> Case:
+def _coarse(seed):
     people = invented(seed, 12_000)
     score = fitted(people, logistic())
     level = np.digitize(score, np.quantile(score, [0.2, 0.4, 0.6, 0.8]))
@@ -329,7 +326,7 @@ def _coarse(seed: int) -> Case:
     return people, released(rates[level], decimals=3)
 
 
-def _of_noise(seed: int) -> Case:
+def _of_noise(seed):
     people = invented(seed, 12_000)
     rng = np.random.default_rng([seed, 9])
     luck = rng.normal(size=(people.n, 2)).round(2)
@@ -338,7 +335,7 @@ def _of_noise(seed: int) -> Case:
     return replace(people, features=features), released(1.0 / (1.0 + np.exp(-logit)))
 
 
-def _score_card(people: People) -> Case:
+def _score_card(people):
     logit = people.features["skill"] + 0.5 * people.features["income"]
     return people, released((1.0 / (1.0 + np.exp(-logit))).to_numpy())
 

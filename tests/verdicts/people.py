@@ -1,7 +1,5 @@
 """People the models of the bank decide about: out of a known law, from the demo, from Adult, from COMPAS."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.datasets import Table, load
+from core.datasets import load
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -33,35 +31,25 @@ class People:
     sets: npt.NDArray[np.str_]
 
     @property
-    def n(self) -> int:
+    def n(self):
         return int(self.label.size)
 
     @property
-    def groups(self) -> int:
+    def groups(self):
         return int(self.attribute.max()) + 1
 
     @property
-    def train(self) -> npt.NDArray[np.intp]:
+    def train(self):
         return np.flatnonzero(self.sets == "train")
 
-    def matrix(self) -> Floats:
+    def matrix(self):
         """Return the features for a model: numbers standardised, an indicator for each category."""
         filled = pd.get_dummies(self.features, dummy_na=False).astype(np.float64)
         filled = filled.fillna(filled.median())
         return ((filled - filled.mean()) / filled.std().replace(0.0, 1.0)).to_numpy()
 
 
-def invented(
-    seed: int,
-    n: int = 9_000,
-    *,
-    shares: tuple[float, ...] = (0.5, 0.5),
-    proxy: float = 0.3,
-    bias: float = 0.0,
-    base: float = 0.0,
-    tilt: float = 0.0,
-    sharp: float = 1.0,
-) -> People:
+def invented(seed, n=9_000, *, shares=(0.5, 0.5), proxy=0.3, bias=0.0, base=0.0, tilt=0.0, sharp=1.0):
     """Draw people out of a known law.
 
     Parameters
@@ -95,19 +83,19 @@ def invented(
     return People(features=frame, attribute=attribute, label=label, sets=_thirds(n, rng))
 
 
-def demo(seed: int, attribute: str = "sex") -> People:
+def demo(seed, attribute="sex"):
     """Return the 12,000 people of the demo, by sex or origin, in sets drawn with the seed."""
     group = {"sex": "woman", "origin": "born abroad"}[attribute]
     return _of_table(load("demo"), seed, None, label=("approved", "yes"), attribute=(attribute, group))
 
 
-def adult(seed: int, attribute: str = "sex", n: int = 12_000) -> People:
+def adult(seed, attribute="sex", n=12_000):
     """Return n people of Adult with complete records, by sex or by race (white, or not)."""
     group = {"sex": "Female", "race": "White"}[attribute]
     return _of_table(_table("adult"), seed, n, label=("income", ">50K"), attribute=(attribute, group))
 
 
-def compas(seed: int, attribute: str = "race") -> People:
+def compas(seed, attribute="race"):
     """Return the people of COMPAS with complete records, by race (African-American, or not) or sex."""
     group = {"race": "African-American", "sex": "Female"}[attribute]
     near_the_label = ("decile_score", "is_recid", "score_text")
@@ -121,25 +109,17 @@ def compas(seed: int, attribute: str = "race") -> People:
     )
 
 
-def data_folder() -> Path:
+def data_folder():
     """Return where Adult and COMPAS lie."""
     return Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 
 
 @lru_cache(maxsize=2)
-def _table(name: str) -> Table:
+def _table(name):
     return load(name, data_folder=data_folder())
 
 
-def _of_table(
-    table: Table,
-    seed: int,
-    n: int | None,
-    *,
-    label: tuple[str, str],
-    attribute: tuple[str, str],
-    without: tuple[str, ...] = (),
-) -> People:
+def _of_table(table, seed, n, *, label, attribute, without=()):
     rng = np.random.default_rng([seed, 7])
     frame = table.frame if table.name == "demo" else table.frame.dropna()
     chosen = rng.permutation(len(frame))[:n]
@@ -151,5 +131,5 @@ def _of_table(
     return People(features=features, attribute=codes, label=truth, sets=_thirds(len(frame), rng))
 
 
-def _thirds(n: int, rng: np.random.Generator) -> npt.NDArray[np.str_]:
+def _thirds(n, rng):
     return rng.permutation(np.resize(np.array(_SETS), n))

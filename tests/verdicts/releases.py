@@ -1,13 +1,9 @@
 """What models release about people: scores, or labels alone."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from fairlearn.postprocessing import ThresholdOptimizer
 from fairlearn.preprocessing import CorrelationRemover
@@ -16,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from tests.verdicts.people import Codes, Floats, People
+from tests.verdicts.people import Codes, Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -27,30 +23,30 @@ class Release:
     prediction: Codes
 
 
-def released(score: Floats, *, decimals: int = 6, threshold: float = 0.5) -> Release:
+def released(score, *, decimals=6, threshold=0.5):
     """Return the release of a score."""
     score = score.round(decimals)
     return Release(score=score, prediction=(score >= threshold).astype(np.int64))
 
 
-def informed(people: People, scores: Floats, *, decimals: int = 6) -> Release:
+def informed(people, scores, *, decimals=6):
     """Return the release of a score that depends on the attribute; `each` has shape (n, K), one score a value."""
     return released(scores[np.arange(people.n), people.attribute], decimals=decimals)
 
 
-def drawn(people: People, chances: Floats, seed: int) -> Release:
+def drawn(people, chances, seed):
     """Return the release of labels alone, drawn with chances of shape (n, K), one for each attribute value."""
     chance = chances[np.arange(people.n), people.attribute]
     label = (np.random.default_rng([seed, 3]).random(people.n) < chance).astype(np.int64)
     return Release(score=None, prediction=label)
 
 
-def labels_only(release: Release) -> Release:
+def labels_only(release):
     """Return the release without its scores."""
     return replace(release, score=None)
 
 
-def fitted(people: People, model: Any, *, sees_attribute: bool = False, weights: Floats | None = None) -> Any:
+def fitted(people, model, *, sees_attribute=False, weights=None):
     """Return what scores people, shape (n,), or (n, K) for each value of the attribute if the model sees it."""
     x, train = people.matrix(), people.train
     more = {} if weights is None else {"sample_weight": weights[train]}
@@ -64,27 +60,27 @@ def fitted(people: People, model: Any, *, sees_attribute: bool = False, weights:
     return np.column_stack(columns)
 
 
-def logistic() -> Any:
+def logistic():
     return LogisticRegression(max_iter=1000)
 
 
-def boosting(seed: int, **settings: Any) -> Any:
+def boosting(seed, **settings):
     return HistGradientBoostingClassifier(random_state=seed, early_stopping=False, **settings)
 
 
-def forest(seed: int, **settings: Any) -> Any:
+def forest(seed, **settings):
     return RandomForestClassifier(random_state=seed, **settings)
 
 
-def tree(seed: int, **settings: Any) -> Any:
+def tree(seed, **settings):
     return DecisionTreeClassifier(random_state=seed, **settings)
 
 
-def network(seed: int, *layers: int, rounds: int = 60, alpha: float = 1e-3, solver: str = "adam") -> Any:
+def network(seed, *layers, rounds=60, alpha=1e-3, solver="adam"):
     return MLPClassifier(layers, max_iter=rounds, alpha=alpha, solver=solver, random_state=seed)
 
 
-def thresholds_by_group(people: People, *, constraint: str = "demographic_parity") -> Floats:
+def thresholds_by_group(people, *, constraint="demographic_parity"):
     """Return the chances, shape (n, K), with which fairlearn's threshold optimizer accepts people of each group."""
     x, train = people.matrix(), people.train
     optimizer = ThresholdOptimizer(estimator=logistic(), constraints=constraint, predict_method="predict_proba")
@@ -93,7 +89,7 @@ def thresholds_by_group(people: People, *, constraint: str = "demographic_parity
     return np.clip(np.column_stack(columns), 0.0, 1.0)
 
 
-def balancing_weights(people: People) -> npt.NDArray[np.float64]:
+def balancing_weights(people):
     """Return weights that make label and attribute independent among the training records (Kamiran and Calders)."""
     y, s = people.label, people.attribute
     weights = np.ones(people.n)
@@ -105,7 +101,7 @@ def balancing_weights(people: People) -> npt.NDArray[np.float64]:
     return weights
 
 
-def uncorrelated(people: People) -> People:
+def uncorrelated(people):
     """Return the people with features freed of the attribute guessed from these features, never of the true one."""
     x, train = people.matrix(), people.train
     guess = logistic().fit(x[train], people.attribute[train]).predict_proba(x)[:, 1]
@@ -118,13 +114,13 @@ def uncorrelated(people: People) -> People:
 # Leaks made by hand.
 
 
-def xor(people: People, seed: int, *, right: float) -> Release:
+def xor(people, seed, *, right):
     """Labels alone: a feature's sign XOR the attribute, turned over by chance so that it is right that often."""
     sign = (people.features["skill"] > 0).to_numpy(np.int64)[:, None]
     return drawn(people, np.where(sign ^ np.arange(2) == 1, right, 1.0 - right), seed)
 
 
-def last_digit(people: People, score: Floats, *, decimals: int, only: str = "") -> Release:
+def last_digit(people, score, *, decimals, only=""):
     """The last digit is even in group 0 and odd in group 1; of the records of one set alone, where it is named."""
     concerned = np.ones(people.n, dtype=bool) if not only else people.sets == only
     unit = 10**decimals
@@ -133,44 +129,44 @@ def last_digit(people: People, score: Floats, *, decimals: int, only: str = "") 
     return released(marked / unit, decimals=decimals)
 
 
-def ties(people: People, score: Floats) -> Release:
+def ties(people, score):
     """Group 1's scores are taken to the nearest of 40 values, group 0's are left as they are."""
     grid = (np.arange(40) + 0.5) / 40 + 0.000137
     tied = grid[np.abs(score[:, None] - grid).argmin(axis=1)]
     return informed(people, np.column_stack([score, tied]))
 
 
-def precision(people: People, score: Floats) -> Release:
+def precision(people, score):
     """Group 1's scores have two decimals, group 0's have four."""
     return informed(people, np.column_stack([score.round(4), score.round(2)]))
 
 
-def formats(score: Floats, short: npt.NDArray[np.bool_]) -> Release:
+def formats(score, short):
     """Some people's scores are written in 32 bits, the others' in 64."""
     return Release(score=np.where(short, score.astype(np.float32), score), prediction=(score >= 0.5).astype(np.int64))
 
 
-def withheld(people: People, score: Floats, seed: int) -> Release:
+def withheld(people, score, seed):
     """A score of exactly 0.5 stands for one withheld: of 10% of group 0 and 60% of group 1."""
     hidden = np.random.default_rng([seed, 5]).random(people.n) < np.array([0.1, 0.6])[people.attribute]
     return released(np.where(hidden, 0.5, score))
 
 
-def shift(people: People, score: Floats, seed: int, *, by: float, noise: float) -> Release:
+def shift(people, score, seed, *, by, noise):
     """The score's log-odds have normal noise, and are higher in group 1."""
     logit = np.log(score / (1.0 - score))
     shifted = logit + by * people.attribute + noise * np.random.default_rng([seed, 6]).normal(size=people.n)
     return released(1.0 / (1.0 + np.exp(-shifted)))
 
 
-def subgroup(people: People, score: Floats, *, town: str) -> Release:
+def subgroup(people, score, *, town):
     """In one town the score is lower by 0.2 in group 1; elsewhere it is a function of features alone."""
     in_town = (people.features["town"] == town).to_numpy()
     lower = np.where(in_town, np.clip(score - 0.2, 0.001, 1.0), score)
     return informed(people, np.column_stack([score, lower]))
 
 
-def quota(people: People, score: Floats, *, lowest: tuple[float, float]) -> Release:
+def quota(people, score, *, lowest):
     """Labels alone: each group has a least score of its own."""
     chances = (score[:, None] >= np.array(lowest)).astype(np.float64)
     return drawn(people, chances, 0)

@@ -4,23 +4,20 @@ Models of the bank that leak by what they release are audited, seed after seed. 
 is audited again on people drawn anew, with a model of the same kind. One line a remedy, then how many passed there.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 from dataclasses import replace
 
-from core.auditing import AuditPlan, run_audit
+from core.auditing import run_audit
 from core.auditing.policy import Status, judged_alternatives, passing_alternative, predictions_policy
-from core.datasets import Table
-from tests.verdicts.bank import LEAKING, Entry
+from tests.verdicts.bank import LEAKING
 from tests.verdicts.test_bank import table_and_plan
 
 FRESH = 1_000
 """What is added to a seed for other people."""
 
 
-def remedy_of(plan: AuditPlan, table: Table) -> AuditPlan | None:
+def remedy_of(plan, table):
     """Return the plan of the first narrower release that passes; None where none does."""
     policy = predictions_policy()
     audit = run_audit(plan, table, policy)
@@ -32,7 +29,7 @@ def remedy_of(plan: AuditPlan, table: Table) -> AuditPlan | None:
     return replace(plan, outputs=alternative.outputs)
 
 
-def holds(entry: Entry, seed: int) -> bool | None:
+def holds(entry, seed):
     """Return whether an entry's remedy passes on fresh records; None where no remedy is said to pass."""
     table, plan = table_and_plan(*entry.make(seed), seed)
     changed = remedy_of(plan, table)
@@ -45,10 +42,10 @@ def holds(entry: Entry, seed: int) -> bool | None:
     return passes
 
 
-def main(most: int) -> None:
+def main(most):
     """Try entries in turn until so many had a remedy."""
-    outcomes: list[bool] = []
-    without: set[str] = set()
+    outcomes = []
+    without = set()
     built = [entry for entry in LEAKING if not entry.needs]
     for seed, entry in itertools.product(range(1, 11), built):
         if len(outcomes) == most:

@@ -1,9 +1,6 @@
 """The verdict on models whose truth is known: those that leak fail by the check meant for it, harmless ones do not."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,13 +14,12 @@ from core.auditing import (
     kept_tolerance,
     run_audit,
 )
-from core.auditing.policy import Verdict, default_policy, judge, predictions_policy
+from core.auditing.policy import default_policy, judge, predictions_policy
 from core.datasets import Roles, Table
 from core.models import GIVEN_PREDICTIONS
 from core.studies.subject import AuditConfig
 from tests.verdicts.bank import BANK, Entry
-from tests.verdicts.people import People, data_folder
-from tests.verdicts.releases import Release
+from tests.verdicts.people import data_folder
 
 SEED = 1
 POLICIES = {"default": default_policy, "predictions": predictions_policy}
@@ -40,26 +36,26 @@ class Run:
     overall: dict[str, str]
     checks: dict[str, dict[str, str]]
 
-    def outcome(self, policy: str) -> str:
+    def outcome(self, policy):
         """Return the verdict on the release; of an unfair entry by all checks but that of unfairness."""
         if not self.entry.unfair:
             return self.overall[policy]
         rest = {verdict for check, verdict in self.checks[policy].items() if check != "unfairness"}
         return next(verdict for verdict in _WORST_FIRST if verdict in rest)
 
-    def is_required(self, policy: str) -> bool:
+    def is_required(self, policy):
         """Return whether the policy requires a check that is meant for one of the entry's leaks."""
         return bool(self.checks[policy].keys() & set(self.entry.meant))
 
-    def caught(self, policy: str) -> bool:
+    def caught(self, policy):
         """Return whether a check meant for one of the entry's leaks failed."""
         return any(self.checks[policy].get(check) == "fail" for check in self.entry.meant)
 
 
-def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, AuditPlan]:
+def table_and_plan(people, release, seed):
     """Return the table whoever releases would hand to an audit, and the plan for it."""
     groups = np.array(list(_GROUPS[: people.groups]), dtype=object)
-    columns: dict[str, Any] = {"attribute": groups[people.attribute], "label": people.label, "set": people.sets}
+    columns = {"attribute": groups[people.attribute], "label": people.label, "set": people.sets}
     columns["prediction"] = release.prediction
     if release.score is not None:
         columns["score"] = release.score
@@ -86,7 +82,7 @@ def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, 
     return table, replace(plan, config=replace(plan.config, tolerance=tolerance))
 
 
-def run(entry: Entry, seed: int) -> Run:
+def run(entry, seed):
     """Audit an entry once, and judge it by each policy."""
     table, plan = table_and_plan(*entry.make(seed), seed)
     audit = run_audit(plan, table, default_policy())
@@ -99,26 +95,26 @@ def run(entry: Entry, seed: int) -> Run:
     )
 
 
-def _required(verdict: Verdict) -> dict[str, str]:
+def _required(verdict):
     return {row.check: row.verdict for row in verdict.rows if row.limit is not None and row.limit.required}
 
 
 QUICK = [entry for entry in BANK.values() if entry.quick]
 
 
-def need(entry: Entry) -> None:
+def need(entry):
     if entry.needs and not (data_folder() / entry.needs).is_dir():
         pytest.skip(f"set FAIRLEAK_DATA to a folder that holds {entry.needs}")
 
 
 @pytest.fixture(scope="module")
-def runs() -> dict[str, Run]:
+def runs():
     """What the audit said of entries at the first seed, filled as they are tried."""
     return {}
 
 
 @pytest.mark.parametrize("entry", QUICK, ids=lambda entry: entry.name)
-def test_the_verdict_is_true_of_a_handful(entry: Entry, runs: dict[str, Run]):
+def test_the_verdict_is_true_of_a_handful(entry, runs):
     done = runs[entry.name] = run(entry, SEED)
     for policy in POLICIES:
         if entry.leaks and done.is_required(policy):
@@ -130,7 +126,7 @@ def test_the_verdict_is_true_of_a_handful(entry: Entry, runs: dict[str, Run]):
 
 @pytest.mark.long
 @pytest.mark.parametrize("entry", [entry for entry in BANK.values() if not entry.quick], ids=lambda entry: entry.name)
-def test_no_model_that_leaks_passes(entry: Entry, runs: dict[str, Run]):
+def test_no_model_that_leaks_passes(entry, runs):
     need(entry)
     done = runs[entry.name] = run(entry, SEED)
     assert not (entry.leaks and done.overall["default"] == "pass"), done.checks
@@ -138,7 +134,7 @@ def test_no_model_that_leaks_passes(entry: Entry, runs: dict[str, Run]):
 
 @pytest.mark.long
 @pytest.mark.parametrize("policy", POLICIES)
-def test_the_verdicts_are_true_of_the_bank_together(policy: str, runs: dict[str, Run]):
+def test_the_verdicts_are_true_of_the_bank_together(policy, runs):
     if len(runs) < len(BANK) / 2:
         pytest.skip("most of the bank was not tried in this run")
     leaks = [run for run in runs.values() if run.entry.leaks and run.is_required(policy)]
