@@ -22,7 +22,6 @@ exact for Δ = 0. The worse of the two directions counts.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,28 +29,19 @@ from core.studies.bias_queries.gaps import people
 from core.studies.bias_queries.mechanisms import NoisySums, SmoothLaplace, centred_scores
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrivacyLoss:
-    """The loss between two attribute vectors."""
-
-    epsilon: float
-    """Largest log-ratio; infinity where an answer is possible under one vector only or the ratio has no bound.
-
-    For smooth Laplace noise with a δ above 0: the mechanism's ε, at which `delta` is taken.
-    """
-    delta: float = 0.0
-    """Mass beyond `epsilon`, at most; 0 where the ratio is bounded."""
-
-
 def privacy_loss(mechanism, scores, sensitive, neighbour):
-    """Return the loss between the attribute and a neighbour, or any other vector, when these questions are answered."""
+    """Return ε and δ between the attribute and a neighbour, or any other vector, when these questions are answered.
+
+    ε is the largest log-ratio, infinite where it has no bound, and δ 0; of smooth Laplace noise ε is the mechanism's,
+    and δ the mass beyond it, at most.
+    """
     (h, a), (_, b) = people(scores, sensitive), people(scores, neighbour)
     if isinstance(mechanism, NoisySums):
         return _of_sums(mechanism, h, a, b)
     move = np.abs(mechanism.exact(h, a) - mechanism.exact(h, b))
     scales = [mechanism.scale(int(x.sum()), int(x.size - x.sum()), len(h)) for x in (a, b)]
     if mechanism.noise == "cauchy":
-        return PrivacyLoss(epsilon=_cauchy(move, *scales))
+        return _cauchy(move, *scales), 0.0
     return _laplace(mechanism, move, *scales)
 
 
@@ -60,7 +50,7 @@ def _of_sums(mechanism, h, a, b):
     count_scale, sum_scale = mechanism.scales(h)
     moved = b.astype(np.float64) - a
     sums = float(np.abs(centred_scores(h) @ moved).sum())
-    return PrivacyLoss(epsilon=_shift(abs(float(moved.sum())), count_scale) + _shift(sums, sum_scale))
+    return _shift(abs(float(moved.sum())), count_scale) + _shift(sums, sum_scale), 0.0
 
 
 def _shift(move, scale):
@@ -81,15 +71,15 @@ def _laplace(mechanism, move, scale, neighbour_scale):
     """Return the loss of Laplace noise of one scale, or of two."""
     together = float(move.sum())
     if scale == neighbour_scale:
-        return PrivacyLoss(epsilon=_shift(together, scale))
+        return _shift(together, scale), 0.0
     if not isinstance(mechanism, SmoothLaplace) or min(scale, neighbour_scale) == 0:
-        return PrivacyLoss(epsilon=math.inf)
+        return math.inf, 0.0
     epsilon = mechanism.epsilon
     ways = [
         laplace_delta(together, *pair, m=move.size, epsilon=epsilon)
         for pair in ((scale, neighbour_scale), (neighbour_scale, scale))
     ]
-    return PrivacyLoss(epsilon=epsilon, delta=max(ways))
+    return epsilon, max(ways)
 
 
 def laplace_delta(move, scale, neighbour_scale, *, m, epsilon):

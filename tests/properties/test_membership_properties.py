@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from core.base.solvers import solve
 from core.studies.membership import fairpick_counts, recall_by_range, vulnerability_disparity
 from core.studies.membership.fairpick import clusters, differences, fairpick, rounded_deletions
-from tests.oracles.fairpick import fairpick_program
 from tests.unit.membership.samples import verdict_arrays
 
 FEW = {"bootstraps": 100, "permutations": 100}
@@ -136,3 +136,27 @@ def test_who_is_deleted_is_a_member_and_the_rest_stays(seed, theta):
         # each group's rounding moves a share by at most two people of those that stay
         assert np.abs(differences(left) - theta * differences(counts)).max() <= (2 / left.sum(axis=0)).sum()
     assert (picked.largest_before, picked.largest_after) == pytest.approx(tuple(np.max(largest, axis=0)))
+
+
+_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
+
+
+def fairpick_program(counts, theta):
+    """Return the deletions, of shape (k, 2), by the solver; the arguments are those of `fairpick_counts`.
+
+    Raises
+    ------
+    FairLeakError
+        If the solver gives up.
+    """
+    import cvxpy
+
+    n = np.asarray(counts, dtype=np.float64)
+    sizes, dd = n.sum(axis=0), differences(n)
+    if theta == 1.0 or not dd.any():
+        return np.zeros_like(n)
+    x, s = cvxpy.Variable(n.shape), cvxpy.Variable()
+    reached = x[:, 1] / sizes[1] - x[:, 0] / sizes[0] - theta * dd * s == (1.0 - theta) * dd
+    rules = [reached, cvxpy.sum(x[:, 1]) == s * sizes[1], x >= 0, x <= n]
+    solve(cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(x)), rules), **_TOLERANCES)
+    return np.clip(np.asarray(x.value, dtype=np.float64), 0.0, n)

@@ -86,7 +86,7 @@ def synthetic(options):
 
 def on_adult(options):
     """Print the release meter's table, of ten splits or two, and the rows of table 1, both on Adult."""
-    from tests.reference import conceal_adult, release_adult
+    from tests.reference import release_adult, table_1
     from tests.reference.data import FOLDER
 
     if not (FOLDER / "adult" / "adult.data").is_file():
@@ -96,11 +96,11 @@ def on_adult(options):
     for row in release_adult.long_table(FOLDER, splits=2 if options.quick else 10):
         print(row, flush=True)
     print("\nHamman et al. (2023), table 1: Adult, race (Black and White people), jittered questions")
-    print(f"{conceal_adult.HEAD}\n{'-' * len(conceal_adult.HEAD)}")
-    for row in conceal_adult.noisy_rows(FOLDER, quick=options.quick, seed=options.seed):
+    print(f"{table_1.HEAD}\n{'-' * len(table_1.HEAD)}")
+    for row in table_1.noisy_rows(FOLDER, quick=options.quick, seed=options.seed):
         print(row, flush=True)
     print("\nThe rows without noise")
-    for row in conceal_adult.noiseless_rows(FOLDER, quick=options.quick, seed=options.seed):
+    for row in table_1.noiseless_rows(FOLDER, quick=options.quick, seed=options.seed):
         print(row, flush=True)
     print(f"\n{TABLE_1_NOTE}")
 

@@ -87,8 +87,7 @@ def _adult():
 
 def queries():
     """Exact answers to bias queries on Adult, by attack."""
-    from tests.reference.conceal_adult import adult_pool
-    from tests.reference.table_1 import NOISELESS_REPEATS, noiseless_row
+    from tests.reference.table_1 import NOISELESS_REPEATS, adult_pool, noiseless_row
 
     pool = adult_pool(FOLDER, seed=42)
     rows = {size: noiseless_row(pool, *size, repeats=repeats) for size, repeats in NOISELESS_REPEATS.items()}

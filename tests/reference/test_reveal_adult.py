@@ -23,9 +23,8 @@ import pytest
 
 from core.studies.bias_queries import LaplaceGlobal, SmoothCauchy, Trials
 from tests.reference import conceal
-from tests.reference.conceal_adult import adult_pool
 from tests.reference.data import FOLDER, needs_adult
-from tests.reference.table_1 import NOISELESS_ATTACKS, TABLE_1, noiseless_row
+from tests.reference.table_1 import NOISELESS_ATTACKS, TABLE_1, adult_pool, noiseless_row
 
 EXPECTED = {  # (n, m) -> repeats, leakage of l1, s >= 0, box with the sum
     (100, 25): (200, (0.651, 0.835, 0.838)),

@@ -23,6 +23,7 @@ from core.studies.fairness import STUDY, metric_table, metrics_heading
 from core.studies.fairness.findings import fairness_metrics, headline
 from core.studies.fairness.study import absence, absence_differences, absence_finding
 from core.studies.study import draw_people, subject_of
+from tests.problem_bank import reached
 
 SIZES = (300, 100, 260)
 
@@ -200,28 +201,17 @@ SENSITIVE = [1, 1, 1, 0, 0, 0, 0, 0]
 LABELS = [1, 0, 1, 1, 1, 0, 0, 0]
 
 
-def plain(predictions, sensitive, metric, labels):
-    """The definition, one group after the other."""
-    parts = {"predictive_equality": [{0}], "equal_opportunity": [{1}], "equalized_odds": [{0}, {1}]}
-    worst = 0.0
-    for part in parts.get(metric, [{0, 1}]):
-        rows = [i for i in range(len(labels)) if labels[i] in part]
-        overall = sum(predictions[i] for i in rows) / len(rows)
-        for group in {sensitive[i] for i in rows}:
-            mine = [predictions[i] for i in rows if sensitive[i] == group]
-            worst = max(worst, abs(sum(mine) / len(mine) - overall))
-    return worst
-
-
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("groups", [2, 5])
 @pytest.mark.parametrize("kind", [np.uint8, np.float64, str])
 def test_definition_for_all_kinds_of_groups(metric, groups, kind):
     rng = np.random.default_rng(groups)
     predictions, labels = rng.integers(0, 2, (2, 200))
-    sensitive = rng.integers(0, groups, 200).astype(kind)
-    expected = plain(predictions.tolist(), sensitive.tolist(), metric, labels.tolist())
-    assert unfairness(predictions, sensitive, metric=metric, labels=labels) == pytest.approx(expected, abs=1e-15)
+    sensitive = rng.integers(0, groups, 200)
+    disclosure = {"predictions": predictions.tolist(), "metric": metric, "labels": labels.tolist()}
+    expected = float(reached(disclosure, sensitive.tolist(), groups))
+    measured = unfairness(predictions, sensitive.astype(kind), metric=metric, labels=labels)
+    assert measured == pytest.approx(expected, abs=1e-15)
 
 
 def test_group_rates_count_and_agree_with_unfairness():

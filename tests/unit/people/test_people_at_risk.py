@@ -15,7 +15,7 @@ from core.stats.estimates import Estimate, proportion
 from core.studies.correction import soft_correct, true_tolerance
 from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY as MEMBERSHIP
-from core.studies.model_card import ModelCardSettings, ReleasedPeople, measure_card
+from core.studies.model_card import ModelCardSettings, measure_card
 from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, people_attacks
 from core.studies.people.people_at_risk import plan_text, plans, remaining_leaks, remedies_of
 from core.studies.people.people_attacks import CARDS, IdentifiedRecords, PeopleAttacks, _write, inferred
@@ -23,7 +23,7 @@ from core.studies.people.people_study import draw_sets, findings, fix_text, why_
 from core.studies.study import draw_people, posterior
 from core.studies.study import subject_of as planted_subject_of
 from core.studies.subject import AuditConfig, prior_of, subject_of
-from tests import samples
+from tests import release_samples, samples
 from tests.unit.charts.checks import check, written
 
 SETTINGS = PeopleSettings(people=60, answers=20, noise="exact", models=6, shadows=4)
@@ -46,23 +46,20 @@ def result(subject):
 def test_every_find_is_what_the_attack_by_itself_finds(subject, result):
     dataset, model, splits = subject.dataset, subject.model, subject.splits
     prior = prior_of(dataset, splits, splits.train, seed=CONFIG.seed)
-    index = {row: i for i, row in enumerate(splits.train.tolist())}
-    chosen = [index[row] for row in result.rows.tolist()]
     tolerance = true_tolerance(CONFIG.tolerance, model.unfairness_train)
     after = soft_correct(prior, model.predictions[splits.train], tolerance=tolerance)
+    truth = dataset.sensitive[result.rows]
+    chosen = [splits.train.tolist().index(row) for row in result.rows]
+    before, corrected = prior[chosen, truth], after[chosen, truth] >= 0.995
+    assert (result.groups == truth).all() and (result.imputed == (before > 0.95)).all()
+    assert (result.identified[:, 1] == corrected).all()
+    assert (result.leaks[:, 1] == corrected & (before <= 0.95)).all()
     *_, membership = MEMBERSHIP.run(subject, MembershipSettings(shadows=SETTINGS.shadows))
     guess = max(membership.guesses.values(), key=lambda guess: membership.curves[guess.name].tpr_at(0.01).value)
-    score = dict(zip(guess.rows.tolist(), guess.score.tolist(), strict=True))
-    outside = [score[row] for row in splits.test.tolist()]
-    for person, (row, at) in enumerate(zip(result.rows.tolist(), chosen, strict=True)):
-        truth = dataset.sensitive[row]
-        assert result.groups[person] == truth and row in index
-        assert result.imputed[person] == (prior[at, truth] > 0.95)
-        correction = after[at, truth] >= 0.995
-        assert result.identified[person, 1] == correction
-        assert result.leaks[person, 1] == (correction and prior[at, truth] <= 0.95)
-        exceeded = sum(outsider_score >= score[row] for outsider_score in outside) <= 0.01 * len(outside)
-        assert result.identified[person, 4] == exceeded
+    score = np.zeros(dataset.n)
+    score[guess.rows] = guess.score
+    above = score[splits.test] >= score[result.rows][:, np.newaxis]
+    assert (result.identified[:, 4] == (above.mean(axis=1) <= 0.01)).all()
     card = ModelCardSettings(family="mixed", count=6, on="train", decimals=3, seed=CONFIG.seed)
     people = subject.once(CARDS.format(6), pytest.fail)
     study = measure_card(people.some(60, seed=CONFIG.seed), card)
@@ -116,8 +113,8 @@ def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(monkeyp
     monkeypatch.setattr(people_attacks, "measure_card", fails)
     subject, settings = twins(planted=True), PeopleSettings(models=20, shadows=0, decimals=5)
     attacks = PeopleAttacks(subject, settings)
-    (plan,) = ((remedy,) for remedy in remedies_of(subject, settings) if remedy.title == "card with 1 decimal")
-    before, after = (remaining_leaks(attacks, remedies)["card"] for remedies in ((), plan))
+    (remedy,) = [remedy for remedy in remedies_of(subject, settings) if remedy.title == "card with 1 decimal"]
+    before, after = (remaining_leaks(attacks, remedies)["card"] for remedies in ((), (remedy,)))
     assert before.any()
     assert np.array_equal(before, after)
 
@@ -232,17 +229,15 @@ def twins(*, planted):
     unsure = int(np.abs(posteriors - 0.5).argmin())
     twin = lots[rows].copy()
     twin[unsure] ^= planted
-    everybody = ReleasedPeople(
+    everybody = replace(
+        release_samples.people(SETS[0], 2),
         group="group 1",
         group_names=("group 0", "group 1"),
         posteriors=np.column_stack([1 - posteriors, posteriors]),
         codes=people.sensitive[rows],
-        attribute="group",
         rows=rows,
         predictions=np.stack([lots[rows], twin]),
-        names=("model", "twin"),
         labels=people.labels[rows],
-        columns=samples.frame(SETS[0]),
     )
     twin_subject.once(CARDS.format(20), lambda: everybody)
     twin_subject.once("unsure", lambda: unsure)
