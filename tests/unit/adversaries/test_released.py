@@ -55,12 +55,11 @@ class People:
 
     def gain(self, **outputs):
         """Return the gain in accuracy, or in balanced accuracy where the groups are uneven."""
-        posteriors, truth = self.attacked(**outputs), self.sensitive[N_LEARNED:]
-        before, after = posteriors.before, posteriors.after
-        if self.share >= 0.25:
-            return accuracy_gain(truth, before.argmax(axis=1), after.argmax(axis=1))
-        share = posteriors.share
-        return balanced_gain(truth, (before / share).argmax(axis=1), (after / share).argmax(axis=1))
+        posteriors, measure, weight = self.attacked(**outputs), accuracy_gain, 1.0
+        if self.share < 0.25:
+            measure, weight = balanced_gain, posteriors.share
+        guesses = [(p / weight).argmax(axis=1) for p in (posteriors.before, posteriors.after)]
+        return measure(self.sensitive[N_LEARNED:], *guesses)
 
 
 def sigmoid(z):
@@ -244,21 +243,16 @@ def test_a_table_counts_a_learner_only_for_the_other_folds():
 @pytest.mark.parametrize("codes", [60, 200])
 def test_features_are_not_learned_a_second_time_beside_coins(codes):
     """Group shares differ by a code: imputation is a frequency table, and a coin adds nothing to it."""
-    rng = np.random.default_rng(codes)
-    share, code = rng.dirichlet([0.3, 0.3], codes)[:, 1], rng.integers(0, codes, N)
-    groups = (rng.random(N) < share[code]).astype(int)
-    x = np.column_stack([code, rng.normal(size=(N, 2)), rng.integers(0, 2, N)])
-    learned, rows = np.arange(N_LEARNED), np.arange(N_LEARNED, N)
-    records = known_records(learned, groups, seed=1)
-    before = train_imputation(x, groups, records, n_groups=2, categorical=np.arange(4) == 0, seed=1)
-    scores = rng.random(N).round(4)
-    outputs = Outputs(labels=(scores > 0.5).astype(np.uint8), scores=scores, decimals=4)
-    posteriors = attack_released(x, outputs, groups, before, rows)
-    reached, best = ((p.argmax(axis=1) == groups[rows]).mean() for p in (posteriors.before, posteriors.after))
+    people = People(codes)
+    share, code = people.rng.dirichlet([0.3, 0.3], codes)[:, 1], people.rng.integers(0, codes, N)
+    people.sensitive = (people.rng.random(N) < share[code]).astype(int)
+    people.x[:, 3] = code
+    posteriors, truth = people.attacked(scores=people.rng.random(N).round(4)), people.sensitive[N_LEARNED:]
+    reached, best = ((p.argmax(axis=1) == truth).mean() for p in (posteriors.before, posteriors.after))
     assert best < reached + 0.01
-    people = np.bincount(code[learned], minlength=codes)
-    table = np.bincount(code[learned], groups[learned], codes) / np.maximum(people, 1)
-    assert reached > ((table[code[rows]] > 0.5) == groups[rows]).mean() - 0.015
+    learned, known = code[:N_LEARNED], people.sensitive[:N_LEARNED]
+    table = np.bincount(learned, known, codes) / np.maximum(np.bincount(learned, minlength=codes), 1)
+    assert reached > ((table[code[N_LEARNED:]] > 0.5) == truth).mean() - 0.015
 
 
 def test_where_no_attack_wins_the_gain_is_exactly_nothing():
@@ -269,10 +263,9 @@ def test_where_no_attack_wins_the_gain_is_exactly_nothing():
 
 
 def test_permuted_outputs_keep_label_and_set_and_nothing_else():
-    people = People(25)
-    scores = np.arange(N) / 1e4
+    people, scores = People(25), np.arange(N) / 1e4
     released = Outputs(labels=(scores > 0.2).astype(np.uint8), scores=scores)
-    sets = np.arange(N_LEARNED), np.arange(N_LEARNED, N)
+    sets = np.split(np.arange(N), [N_LEARNED])
     dealt = permuted_outputs(released, people.labels, sets, seed=1)
     for rows in sets:
         for label in (0, 1):
@@ -285,12 +278,11 @@ def test_permuted_outputs_keep_label_and_set_and_nothing_else():
 @pytest.mark.parametrize("accepted", [0, 1, 140, 300])
 def test_fitted_outputs_accept_as_many_as_before(accepted):
     """Also where several share a score: of nobody nobody, of everybody everybody."""
-    rng = np.random.default_rng(27)
-    x = np.column_stack([np.arange(300) % 3, rng.integers(0, 2, 300)])
-    scores = 0.1 * x[:, 0]
-    labels = (np.arange(300) < accepted).astype(np.uint8)
+    x = np.column_stack([np.arange(300) % 3, np.random.default_rng(27).integers(0, 2, 300)])
+    scores, labels = 0.1 * x[:, 0], (np.arange(300) < accepted).astype(np.uint8)
     released = Outputs(labels=labels, scores=scores, decimals=1)
     fitted = fitted_outputs(x, released, np.arange(300), countable=np.zeros(2, bool), seed=1)
     assert fitted.labels.sum() == accepted
     assert fitted.scores == pytest.approx(scores)
-    assert fitted.scores[fitted.labels == 1].min(initial=1.0) >= fitted.scores[fitted.labels == 0].max(initial=0.0)
+    yes, no = (fitted.scores[fitted.labels == label] for label in (1, 0))
+    assert yes.min(initial=1.0) >= no.max(initial=0.0)

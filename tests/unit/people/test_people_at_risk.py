@@ -10,7 +10,6 @@ from core.auditing.plan import read_plan
 from core.auditing.run import audited_of, measured
 from core.base.errors import InputError
 from core.base.validation import child_generator
-from core.datasets import build_dataset
 from core.stats.estimates import Estimate, proportion
 from core.studies.correction import soft_correct, true_tolerance
 from core.studies.membership import MembershipSettings
@@ -119,44 +118,25 @@ def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(monkeyp
     assert np.array_equal(before, after)
 
 
-@pytest.fixture(scope="module")
-def three():
-    people = samples.frame(3600)
-    people["origin"] = np.where((people["origin"] == "south") & (people.index % 3 == 0), "west", people["origin"])
-    roles = replace(samples.ROLES, group=(), each=True)
-    dataset = build_dataset(replace(samples.table(3600), frame=people), roles)
-    return PeopleAttacks(subject_of(CONFIG, dataset), SETTINGS)
-
-
 @pytest.mark.parametrize(("groups", "codes"), [(2, [1]), (3, [0, 1, 2])])
 def test_codes_are_of_one_of_two_groups_and_of_each_of_three(groups, codes):
     attacks = SimpleNamespace(prior=np.full((5, groups), 1 / groups))
     assert PeopleAttacks._codes(attacks, 1) == codes
 
 
-def test_as_many_exact_answers_as_people_find_everybody():
-    settings = replace(SETTINGS, answers=SETTINGS.people, models=2)
-    attacks = PeopleAttacks(subject_of(CONFIG, samples.dataset(600)), settings)
-    assert attacks.run("queries", settings).identified.all()
+@pytest.fixture
+def attacks():
+    """Attacks on few people, of whom there are as many exact answers."""
+    return PeopleAttacks(subject_of(CONFIG, samples.dataset(600)), replace(SETTINGS, answers=60, models=2))
 
 
-def test_queries_are_not_asked_about_a_group_that_is_everybody():
-    settings = replace(SETTINGS, models=2)
-    attacks = PeopleAttacks(subject_of(CONFIG, samples.dataset(600)), settings)
+def test_as_many_exact_answers_as_people_find_everybody(attacks):
+    assert attacks.run("queries", attacks.settings).identified.all()
+
+
+def test_queries_are_not_asked_about_a_group_that_is_everybody(attacks):
     attacks.truth = np.full(attacks.n, np.bincount(attacks.dataset.sensitive).argmax())
-    assert "at least 2 people of each group" in attacks.run("queries", settings).reason
-
-
-@pytest.mark.long
-def test_a_card_about_three_groups_is_read_of_each_against_everybody_else(three):
-    card = three.run("card", SETTINGS)
-    current = three.subject.model.predictions[three.rows][np.newaxis]
-    predictions = np.vstack([current, three.people.predictions[1:]])
-    release = ModelCardSettings(family="mixed", count=len(predictions), on="train", decimals=3, seed=CONFIG.seed)
-    for code, name in enumerate(three.people.group_names):
-        study = measure_card(replace(three.people, group=name, predictions=predictions), release)
-        of_group = three.truth == code
-        assert (card.identified[of_group] == (study.probability[of_group] >= 0.995)).all()
+    assert "at least 2 people of each group" in attacks.run("queries", attacks.settings).reason
 
 
 def risk(leaks, **changes):
@@ -272,18 +252,15 @@ def test_people_at_risk_agree_with_the_report_of_the_same_plan():
         '[bias_queries]\nquestions = 12\nmechanism = "laplace"\n[membership]\nshadows = 4\n'
         'attacks = ["lira"]\n[people]\npeople = 1000\n'
     )
-    audited = audited_of(plan, samples.table(3040))
-    settings = plan.people_settings
-    answers = plan.bias_queries
+    audited, settings, answers = audited_of(plan, samples.table(3040)), plan.people_settings, plan.bias_queries
     planned = (answers.questions, answers.mechanism, answers.epsilon, plan.membership.shadows)
     assert (settings.answers, settings.noise, settings.answer_epsilon, settings.shadows) == planned
     assert (settings.models, settings.decimals) == (1, 2)
     attacks = PeopleAttacks(audited, settings)
-    outputs, members = attacks.run("outputs", settings), attacks.run("membership", settings)
+    outputs, members = (attacks.run(name, settings) for name in ("outputs", "membership"))
     report = {name: measured(name, audited) for name in ("attribute_excess", "membership_auc", "membership_caught")}
     assert members.average == report["membership_auc"].estimate
-    if outputs.measure == "accuracy":
-        assert outputs.average == report["attribute_excess"].estimate
+    assert outputs.measure != "accuracy" or outputs.average == report["attribute_excess"].estimate
     assert outputs.setting == "predicted labels and scores with 2 decimals"
     # All training records are drawn: the rate of the report is theirs, but for ties and ranks between people.
     assert attacks.n == audited.splits.train.size
@@ -294,11 +271,10 @@ def test_why_nobody_names_the_gain_that_makes_no_one_certain():
     gain = Estimate(value=0.049, low=0.02, high=0.08, n=50)
     hits = np.zeros(50, dtype=np.bool_)
     attack = IdentifiedRecords(attack="outputs", identified=hits, leak=hits, measure="accuracy", average=gain)
-    texts = []
-    for change in ({}, {"average": replace(gain, low=-0.01)}, {"beyond_chance": True}):
-        texts.append(why_nobody(risk(nobody(), attacks=(replace(attack, **change),))))
-    assert "(+4.9 points of accuracy over imputation)" in texts[0] and "nobody" in texts[0]
-    assert texts[1:] == ["", ""]
+    changes = ({}, {"average": replace(gain, low=-0.01)}, {"beyond_chance": True})
+    certain, *others = (why_nobody(risk(nobody(), attacks=(replace(attack, **change),))) for change in changes)
+    assert "(+4.9 points of accuracy over imputation)" in certain and "nobody" in certain
+    assert others == ["", ""]
 
 
 def test_without_fix_is_said_once_for_all_people():
