@@ -25,10 +25,9 @@ from core.studies.membership import (
 )
 from core.studies.membership.curves import thinned, two_sides
 from core.studies.membership.disparity import GAPS, gap_estimate, gap_p_value, permuted, smallest_detectable, variances
-from core.studies.membership.fairpick import FEWEST, MOST, clusters, fairpick, random_deletion
+from core.studies.membership.fairpick import FEWEST, MOST, clusters, random_deletion
 from core.studies.membership.findings import CurvePoint, fairpick_differences
 from core.studies.membership.tpr_gaps import ComparedSide, _places, permuted_sides, tpr_gaps
-from core.studies.subject import AuditConfig
 from tests import samples
 from tests.unit.membership.samples import divisions, verdict_arrays
 
@@ -182,18 +181,18 @@ SIDES = SimpleNamespace(
 def test_clusters_are_as_many_as_can_be():
     clustering = clusters(SIDES, np.arange(900), seed=3)
     features = (CODES[:, :3] - CODES[:, :3].mean(axis=0)) / CODES[:, :3].std(axis=0)
+
+    def tally(cluster, groups, k):
+        return [[((cluster == c) & (groups == g)).sum() for g in (0, 1)] for c in range(k)]
+
     for label, counts in clustering.counts.items():
         of_label = label == LABELS
-        inside = clustering.cluster[of_label]
-        codes = range(inside.max() + 1)
-        assert counts.tolist() == [[((inside == c) & (GROUPS[of_label] == g)).sum() for g in (0, 1)] for c in codes]
+        assert counts.tolist() == tally(clustering.cluster[of_label], GROUPS[of_label], len(counts))
         assert 1 < len(counts) <= MOST
         assert counts.min() >= FEWEST
         for k in range(len(counts) + 1, MOST + 1):
             more = KMeans(k, n_init=1, random_state=child_seed(3, f"clusters of label {label}"))
-            cluster = more.fit_predict(features[of_label])
-            smallest = min(((cluster == c) & (GROUPS[of_label] == g)).sum() for c in range(k) for g in (0, 1))
-            assert smallest < FEWEST
+            assert np.min(tally(more.fit_predict(features[of_label]), GROUPS[of_label], k)) < FEWEST
 
 
 def test_random_deletion_takes_as_many_whoever_they_are():
@@ -205,7 +204,6 @@ def test_random_deletion_takes_as_many_whoever_they_are():
     assert women == pytest.approx(share * n, abs=3 * math.sqrt(share * (1 - share) * n / 60))
 
 
-CONFIG = AuditConfig(method="unmitigated", depth=4, train_share=0.4, seed=3)
 THETA = 0.2
 
 
@@ -215,11 +213,9 @@ def people(n=4000):
     rng = np.random.default_rng(0)
     groups = (rng.random(n) < 0.4).astype(np.uint8)
     trade = rng.choice(3, n, p=[0.1, 0.4, 0.5])
-    features = np.column_stack([np.where(groups == 1, trade, 2 - trade), rng.integers(0, 2, n)]).astype(float)
-    base = samples.dataset(n)
     return replace(
-        base,
-        features=features,
+        samples.dataset(n),
+        features=np.column_stack([np.where(groups == 1, trade, 2 - trade), rng.integers(0, 2, n)]).astype(float),
         feature_names=("trade", "coin"),
         categorical=np.array([True, True]),
         categories=(("a", "b", "c"), ("x", "y")),
@@ -229,41 +225,32 @@ def people(n=4000):
     )
 
 
-def parts():
-    sides = two_sides(people(), 1)
-    splits = split(people(), train_share=CONFIG.train_share, seed=CONFIG.seed)
-    clustering = clusters(sides, splits.train, seed=CONFIG.seed)
-    return splits, clustering, fairpick(sides, splits.train, clustering, theta=THETA, seed=CONFIG.seed)
-
-
-def cells(clustering, rows):
+def cells(sides, clustering, rows):
     """Return the number of everybody's label, nearest cluster and group."""
-    everybody, cluster = people(), clustering.nearest(two_sides(people(), 1), rows)
-    return 200 * everybody.labels[rows].astype(int) + 2 * cluster + everybody.sensitive[rows]
+    return 200 * sides.labels[rows].astype(int) + 2 * clustering.nearest(sides, rows) + sides.sensitive[rows]
 
 
 def test_as_large_a_share_of_each_cell_stays_in_the_test_records_as_in_training():
-    splits, clustering, _ = parts()
-    picked, left = thinned(two_sides(people(), 1), splits, clustering, theta=THETA, seed=CONFIG.seed)
-    inside, outside = cells(clustering, splits.train), cells(clustering, splits.test)
-    stays = (np.isin(splits.train, left.train), np.isin(splits.test, left.test))
+    sides, splits = two_sides(people(), 1), split(people(), train_share=0.4, seed=3)
+    clustering = clusters(sides, splits.train, seed=3)
+    picked, left = thinned(sides, splits, clustering, theta=THETA, seed=3)
+    inside, outside = (cells(sides, clustering, rows) for rows in (splits.train, splits.test))
+    trained, tested = np.isin(splits.train, left.train), np.isin(splits.test, left.test)
     for cell in np.unique(outside):
-        share = stays[0][inside == cell].mean()
-        assert abs(stays[1][outside == cell].sum() - share * (outside == cell).sum()) < 1
+        share = trained[inside == cell].mean()
+        assert abs(tested[outside == cell].sum() - share * (outside == cell).sum()) < 1
     assert np.array_equal(left.train, picked.retained) and left.test.size < splits.test.size
 
 
 @pytest.mark.long
 def test_people_who_differ_in_the_test_records_are_not_told_apart_where_nothing_leaks():
     """A model that answers by trade alone, whoever was trained on: the published attack is at chance."""
-    areas = []
+    sides, areas = two_sides(people(), 1), []
+    answers = np.array([0.6, 0.9, 0.7])[people().features[:, 0].astype(int)]
     for seed in range(6):
         splits = split(people(), train_share=0.4, seed=seed)
-        sides = two_sides(people(), 1)
-        clustering = clusters(sides, splits.train, seed=seed)
-        _, left = thinned(sides, splits, clustering, theta=THETA, seed=seed)
+        _, left = thinned(sides, splits, clusters(sides, splits.train, seed=seed), theta=THETA, seed=seed)
         everybody = judging_everybody(left.train, left.test)
-        answers = np.array([0.6, 0.9, 0.7])[people().features[:, 0].astype(int)]
         evidence = Evidence(labels=people().labels, split=everybody, released=answers, seed=seed)
         guess = attacks.REGISTRY["network"].judge(evidence)
         areas.append(roc(guess.score, everybody.judged_records[1]).auc.value)

@@ -37,7 +37,6 @@ from core.studies.bias_queries.study import STUDY
 from core.studies.bias_queries.trials import FEWEST_IN_GROUP, two_sided
 from core.studies.subject import AuditConfig, subject_of
 from tests import samples
-from tests.samples import dataset
 from tests.unit.queries.people import pool
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="region", each=True)
@@ -136,15 +135,20 @@ def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two, change, reason
     assert STUDY.findings(leak, settings)[0].point == leak.reason
 
 
+def about(middle, half=0.0):
+    return Estimate(value=middle, low=middle - half, high=middle + half, n=8)
+
+
+def leak(m, leakage, gain=0.0, half=0.0):
+    """Return what so many answers leak and add, with so long an interval on either side."""
+    return Leak(m=m, decoder="strongest", leakage=about(leakage, half), gain=about(gain, half), complete=0.0, typical=0)
+
+
 def leaked(gain, half):
     """Return answers that add a gain, with so long an interval on either side."""
-
-    def about(middle):
-        return Estimate(value=middle, low=middle - half, high=middle + half, n=8)
-
-    leak = Leak(m=25, decoder="strongest", leakage=about(0.65 + gain), gain=about(gain), complete=0.0, typical=0)
     errors = {noise: ErrorQuantiles(median=0.01, high=0.02) for noise in NOISES}
-    return BiasQueriesResult(attribute="sex", prior=about(0.65), leaks=(leak,), errors=errors, targeted=0.6)
+    leaks = (leak(25, 0.65 + gain, gain, half),)
+    return BiasQueriesResult(attribute="sex", prior=about(0.65, half), leaks=leaks, errors=errors, targeted=0.6)
 
 
 @pytest.mark.parametrize("gain", [0.002, 0.03])
@@ -158,7 +162,7 @@ def test_the_interval_decides_whether_answers_add_anything(gain, half, noise):
 
 def test_curve_finding_names_the_most_answers_where_they_are_too_few():
     few = leaked(0.02, 0.01)
-    many = replace(few, leaks=(*(replace(few.leaks[0], m=m) for m in (60, 50)),))
+    many = replace(few, leaks=tuple(replace(few.leaks[0], m=m) for m in (60, 50)))
     finding = curve_finding([few, many], EXACT)
     assert finding.point.count("not reached with 60") == 2
     everybody = replace(many.leaks[0], leakage=certain(1.0, 8), complete=1.0)
@@ -216,16 +220,14 @@ def test_enough_exact_answers_are_the_truth(design):
         assert drawn_trials.leak(last, Exact(absolute=design == "single"), decoder).complete == 1.0
 
 
-def leak(m, value, complete=0.0):
-    rate = Estimate(value=value, low=value, high=value, n=2)
-    return Leak(m=m, decoder="strongest", leakage=rate, gain=rate, complete=complete, typical=0)
+LOST_AGAIN = [(0, 0.5), (20, 1.0), (5, 0.96), (10, 0.94), (15, 0.999)]
 
 
 @pytest.mark.parametrize(
     ("leaks", "target", "answers"),
     [
-        ([(0, 0.5), (20, 1.0), (5, 0.96), (10, 0.94), (15, 0.999)], 0.95, 15),  # reached and lost again does not count
-        ([(0, 0.5), (20, 1.0), (5, 0.96), (10, 0.94), (15, 0.999)], 0.5, 0),
+        (LOST_AGAIN, 0.95, 15),  # reached and lost again does not count
+        (LOST_AGAIN, 0.5, 0),
         ([(0, 0.5), (20, 1.0), (25, 0.9)], 0.95, None),
         ([(0, 0.5)], 0.95, None),
         ([], 0.95, None),
@@ -266,13 +268,9 @@ def demo():
     return build_dataset(table, table.roles[0])
 
 
-def config_for(data, **changes):
-    return AuditConfig(dataset="demo", roles=data.roles, **changes)
-
-
 @pytest.mark.parametrize("metric", METRICS)
 def test_query_pool_holds_the_test_people_a_metric_is_about(demo, metric):
-    config = config_for(demo, method="unmitigated", metric=metric)
+    config = AuditConfig(dataset="demo", roles=demo.roles, method="unmitigated", metric=metric)
     people_pool = query_pool(subject_of(config, demo))
     people, rows = people_pool.people, split(demo, train_share=config.train_share, seed=config.seed).test
     label = {"equal_opportunity": 1, "equalized_odds": 1, "predictive_equality": 0}.get(metric)
@@ -286,12 +284,9 @@ def test_query_pool_holds_the_test_people_a_metric_is_about(demo, metric):
     assert abs(people.prior.mean() - share) < 0.04  # calibrated on other people
 
 
-def test_groups_that_cannot_be_compared_are_refused_in_one_sentence():
-    data = dataset(1500)
-    north = data.group_names.index("north")
-    config = config_for(data, metric="equal_opportunity", method="unmitigated")
-    subject = subject_of(config, data)
-    test, labels = subject.splits.test, data.labels.copy()
-    labels[test[data.sensitive[test] == north]] = 0
+def test_groups_that_cannot_be_compared_are_refused_in_one_sentence(two):
+    data, test, labels = two.dataset, two.splits.test, two.dataset.labels.copy()
+    labels[test[data.sensitive[test] == data.group_names.index("north")]] = 0
+    config = replace(two.config, metric="equal_opportunity")
     with pytest.raises(InputError, match=r"Equal opportunity needs at least 2 people of each group .* got 0 of one"):
-        query_pool(replace(subject, dataset=replace(data, labels=labels)))
+        query_pool(replace(two, config=config, dataset=replace(data, labels=labels)))
