@@ -38,6 +38,7 @@ SECONDS = {
     "tests/golden/test_golden_pages.py": 25,
     "tests/unit/experiments/test_killed_experiment.py": 150,
     "tests/unit/experiments/test_engine.py": 25,
+    "tests/reference/test_correction_adult.py": 40,
     "tests/reference/test_four_metrics_adult.py": 24,
     "tests/unit/release_audit/test_audit_command.py": 22,
     "tests/app/test_jobs.py": 20,

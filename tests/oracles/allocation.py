@@ -13,7 +13,6 @@ Between them the budget is used up, and saying so (= and not ≤) is worth two d
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from core.base.solvers import SOLVING, solve
 from core.studies.attriguard.allocation import checked_arguments
@@ -25,8 +24,6 @@ _EXACT = 1e-10
 
 _TRIES = 4
 """How often at most; after the first time in units of the solution before, which makes all unknowns 1."""
-
-_Floats = npt.NDArray[np.float64]
 
 
 def allocate_with_solver(noise_size, target_distribution, budget, *, available=None):

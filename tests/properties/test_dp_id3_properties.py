@@ -27,9 +27,6 @@ EVERY = settings(max_examples=120)
 
 # ID3 as a textbook writes it: recursive, a record at a time, compared by exact fractions instead of logarithms
 
-Record = tuple[int, ...]
-Node = tuple[int, list["Node"]] | Counter[int]
-
 
 def plain_id3(records, labels, sizes, depth):
     """Return the tree: (column, one child a value), or the class counts of a leaf."""

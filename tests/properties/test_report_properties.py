@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.auditing.policy import CHECKS, Limit, Status, bullet, judge, policy_text, read_policy
-from core.studies.study import Measurement
 from tests.policy_samples import measurements, policies, values
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -14,8 +13,6 @@ VISIBLE = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_cha
 TEXT = st.text(VISIBLE, min_size=1, max_size=12).filter(str.strip)
 LINES = st.lists(TEXT, min_size=1, max_size=3).map("\n".join)
 DAYS = st.dates().map(lambda day: day.isoformat())
-
-Measurements = tuple[Measurement, ...]
 
 
 def verdicts(policy, measured):

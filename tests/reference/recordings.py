@@ -212,7 +212,7 @@ def tuned_forest():
     """What the correction adds to a forest tuned for balanced accuracy, whose parameters the search found."""
     from core.studies.subject import subject_of
     from tests.reference.conftest import CONFIG
-    from tests.reference.test_tuned_forest_adult import TUNED, disclosures_of
+    from tests.reference.test_correction_adult import TUNED, disclosures_of
 
     subject = subject_of(CONFIG, build_dataset(_adult(), _adult().roles[0]))
     disclosure = disclosures_of(subject, "features", TUNED["features"])["published"]

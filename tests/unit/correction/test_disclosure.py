@@ -62,13 +62,6 @@ def test_a_tolerance_is_raised_in_thousandths_until_it_is_true():
     assert steps == pytest.approx(round(steps))
 
 
-def test_the_smallest_tolerance_is_one_that_can_be_met():
-    disclosure = disclose(ODD, HELD_OUT, tolerance=0.0)
-    assert disclosure.certificate.status == "infeasible"
-    assert disclosure.after is None
-    assert disclose(ODD, HELD_OUT, tolerance=disclosure.smallest_tolerance, cost="count").after is not None
-
-
 def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_answer():
     """Where calibration moves guesses over the border, brute force over all answers confirms the result."""
     rng = np.random.default_rng(3)

@@ -1,0 +1,162 @@
+"""Ferry et al. (SaTML 2023) on Adult, seed 42: the published protocol, tuned forests, and the soft correction.
+
+The authors' published run goes from 0.7655 to 0.8300 with exponent 6. An independent re-run with today's libraries
+found 0.7588 to 0.8290, exponent 6, tolerance raised to 0.001. Measured here, when the tests were written: adversary A
+0.7629 to 0.8279, A' 0.7540 to 0.8252, exponent 6 for both, tolerance 0.001; strong adversary 0.855 without being told
+anything; the calibrated forest with the log-odds cost 0.840 before and 0.840 after.
+
+The paper tunes its forests (IV-B4) but does not print what was found; its published script pins 100 trees of depth 6.
+`TUNED` was found by `tune_forest` with 100 evaluations on the 10,446 attack records, for balanced accuracy; the search
+takes minutes and is not repeated here. The tuned attacker knows about as much before being told anything as the pinned
+one does after it, and the promise then adds a quarter or less of what it adds to the pinned one.
+
+Soft correction, statistical parity, told a tolerance of 0.001: the independent figures (log-loss in nats a person,
+accuracy) do not say which records taught the attackers. Of the variants tried here the forest of the figures is A' as
+it comes, taught by the attack records, and the boosting one learns from all known records, from features and label,
+categories as numbers, uncalibrated: within .0006 nats. Bands: accuracies ± .03; log-losses ± .005, which shuts out the
+calibrated forest and each next step of the attribution but the last, whose change is held to a band of its own.
+"""
+
+from dataclasses import replace
+
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from core.adversaries.adversary import AttackedRecords, known_columns
+from core.base.validation import seed_value
+from core.studies.correction import attack_model, correct, disclose
+from core.studies.correction.attribution import attribute_leak
+from core.studies.correction.disclosure import published_cost
+from tests.reference.data import needs_adult
+
+pytestmark = needs_adult
+
+
+@pytest.mark.long
+def test_records_splits_and_model_are_those_of_the_paper(adult, findings):
+    assert adult.n == 45_222
+    assert len(adult.feature_names) == 13
+    splits = findings.subject.splits
+    assert splits.train.size == 15_375
+    assert splits.attacker_rows.size == 14_923
+    assert splits.test.size == 14_924
+    assert findings.model.unfairness_train <= 0.001
+    assert 0.80 <= findings.model.accuracy_test.value <= 0.86
+    assert findings.model.accuracy_test.low > findings.model.majority_test.high
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("adversary", ["features", "predictions"])
+def test_published_protocol(findings, adversary):
+    disclosure = findings.disclose(0.0, adversary=adversary, as_published=True)
+    assert disclosure.used == pytest.approx(0.001)
+    assert disclosure.certificate.status == "optimal"
+    assert 0.74 <= disclosure.before.value <= 0.79
+    assert 0.045 <= disclosure.gain.value <= 0.085
+    assert disclosure.after.value == pytest.approx(0.829, abs=0.03)
+
+
+@pytest.mark.long
+def test_the_calibrated_forest_gains_nothing_from_the_promise(findings):
+    """Calibration alone brings what the correction seems to bring; the independent figure for it is 0.838."""
+    disclosure = findings.disclose(0.001, cost="log_odds")
+    assert disclosure.before.value == pytest.approx(0.838, abs=0.03)
+    assert abs(disclosure.gain.value) < 0.01
+
+
+@pytest.mark.long
+def test_both_solvers_agree(findings):
+    exact, attacked = findings.disclose(0.001, adversary="features"), findings.attack("features")[0]
+    cost = published_cost(attacked.confidence, exact.exponent)
+    ilp = correct(attacked.guess, attacked.predictions, tolerance=0.001, cost=cost, solver="ilp")
+    assert ilp.certificate.status == "optimal"
+    assert exact.certificate.objective == pytest.approx(ilp.certificate.objective, rel=1e-9)
+    assert max(exact.certificate.residual, ilp.certificate.residual) <= 1e-9
+
+
+_SEARCHED = ("n_estimators", "max_depth", "min_samples_split", "min_samples_leaf", "max_features", "criterion")
+TUNED = {
+    "features": dict(zip(_SEARCHED, (60, 10, 6, 9, None, "gini"), strict=True)),
+    "predictions": dict(zip(_SEARCHED, (274, 20, 2, 12, None, "entropy"), strict=True)),
+}
+RECORDED = {  # kind -> pinned before, after; tuned before, after
+    "features": (0.7679, 0.8302, 0.8270, 0.8430),
+    "predictions": (0.7573, 0.8278, 0.8313, 0.8422),
+}
+
+
+def disclosures_of(subject, kind, parameters):
+    """Return what the forest with these parameters gains from the promise, by the cost of a change."""
+    forest = None if parameters is None else tuple(parameters.items())
+    model = subject.dataset, subject.splits, subject.model.predictions
+    records = attack_model(kind, "held_out", *model, config=replace(subject.config, forest=forest))
+    settings = {"tolerance": 0.0, "raise_until_true": True}
+    return {cost: disclose(*records, cost=cost, **settings) for cost in ("published", "log_odds")}
+
+
+@pytest.mark.parametrize("kind", ["features", pytest.param("predictions", marks=pytest.mark.long)])
+def test_a_tuned_forest_has_little_left_to_correct(subject, kind):
+    pinned, tuned = (disclosures_of(subject, kind, parameters) for parameters in (None, TUNED[kind]))
+    first, second = pinned["published"], tuned["published"]
+    assert (first.used, second.used) == pytest.approx((0.001, 0.001))
+    reached = (first.before.value, first.after.value, second.before.value, second.after.value)
+    assert reached == pytest.approx(RECORDED[kind], abs=0.03)
+    assert second.before.low > first.before.high
+    assert second.before.value == pytest.approx(first.after.value, abs=0.01)
+    assert second.gain.high < first.gain.low / 2
+    assert max(abs(variants["log_odds"].gain.value) for variants in (pinned, tuned)) < 0.005
+
+
+LOG_LOSS, ACCURACY = 0.005, 0.03
+
+
+def steps_of(subject, features, with_predictions):
+    """Return the steps of the attribution, from what an attacker believes without and with predictions."""
+    dataset, splits = subject.dataset, subject.splits
+    columns = {"predictions": subject.model.predictions, "labels": dataset.labels, "truth": dataset.sensitive}
+    columns = {name: values[splits.train] for name, values in columns.items()}
+    records = [AttackedRecords(probability=p, calibrated=p, **columns) for p in (features, with_predictions)]
+    share = dataset.sensitive[splits.attacker_rows].mean()
+    disclosed = {"prior": [1 - share, share], "metric": "statistical_parity", "tolerance": 0.001}
+    leak = attribute_leak("reference", *records, **disclosed)
+    assert leak.n_true == 1
+    return {step.step: step for step in leak.steps}
+
+
+@pytest.fixture(scope="module")
+def boosting(subject):
+    dataset, splits = subject.dataset, subject.splits
+    x = known_columns(dataset.features, dataset.labels, None)
+    booster = HistGradientBoostingClassifier(early_stopping=True, random_state=seed_value(42))
+    booster.fit(x[splits.attacker_rows], dataset.sensitive[splits.attacker_rows])
+    return steps_of(subject, *[booster.predict_proba(x[splits.train])] * 2)
+
+
+def check_step(step, *, log_loss, accuracy=None):
+    assert step.values["log_loss"].value == pytest.approx(log_loss, abs=LOG_LOSS)
+    if accuracy is not None:
+        assert step.values["accuracy"].value == pytest.approx(accuracy, abs=ACCURACY)
+
+
+@pytest.mark.long
+def test_the_balanced_forest_and_what_the_bound_adds(findings, boosting):
+    posteriors = [findings.attacks[kind, "held_out"][0].probability for kind in ("features", "predictions")]
+    forest = steps_of(findings.subject, *posteriors)
+    check_step(forest["predictions"], log_loss=0.3969)
+    check_step(forest["constraint_without_shares"], log_loss=0.3919)
+    check_step(forest["shares"], log_loss=0.3634, accuracy=0.8382)
+    check_step(forest["constraint"], log_loss=0.3612, accuracy=0.8368)
+    alone, on_top = forest["constraint_without_shares"], forest["constraint"]
+    assert alone.changes["log_loss"].value == pytest.approx(-0.0050, abs=0.0015)
+    assert on_top.changes["log_loss"].value == pytest.approx(-0.0022, abs=0.0015)
+    assert forest["shares"].changes["accuracy"].low > alone.changes["accuracy"].high
+    assert forest["shares"].values["log_loss"].high < alone.values["log_loss"].low
+    assert boosting["features"].values["log_loss"].high < on_top.values["log_loss"].low
+    assert boosting["features"].values["accuracy"].low > on_top.values["accuracy"].high
+
+
+def test_boosting_needs_neither(boosting):
+    check_step(boosting["features"], log_loss=0.2872, accuracy=0.852)
+    check_step(boosting["constraint_without_shares"], log_loss=0.2870, accuracy=0.850)
+    change = boosting["constraint_without_shares"].changes["log_loss"]
+    assert -0.001 <= change.value <= 1e-9  # the bound is true: it cannot rise
