@@ -1,7 +1,6 @@
 """The long tables: ``make reference``, or --quick for those of minutes.
 
-Those of Hamman et al. (2023), ours beside theirs, and what fairness numbers give away on Adult, beside independent
-figures.
+Those of Hamman et al. (2023), ours beside theirs.
 
 ``--record FILE`` keeps every finished setting in FILE and does not compute it again, so that a run may be stopped and
 continued.
@@ -85,16 +84,13 @@ def synthetic(options):
 
 
 def on_adult(options):
-    """Print the release meter's table, of ten splits or two, and the rows of table 1, both on Adult."""
-    from tests.reference import release_adult, table_1
+    """Print the rows of table 1 on Adult."""
+    from tests.reference import table_1
     from tests.reference.data import FOLDER
 
     if not (FOLDER / "adult" / "adult.data").is_file():
         print("Adult is not here. Set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test.")
         return
-    print("\nWhat published fairness numbers give away: Adult test records, natural models, group sizes and three gaps")
-    for row in release_adult.long_table(FOLDER, splits=2 if options.quick else 10):
-        print(row, flush=True)
     print("\nHamman et al. (2023), table 1: Adult, race (Black and White people), jittered questions")
     print(f"{table_1.HEAD}\n{'-' * len(table_1.HEAD)}")
     for row in table_1.noisy_rows(FOLDER, quick=options.quick, seed=options.seed):

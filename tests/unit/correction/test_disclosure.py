@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from core.studies.correction.attribute_attacks import ATTACKERS
 from core.studies.correction.disclosure import choose_exponent, corrected_accuracy, log_odds_cost, published_cost
 from core.studies.correction.numbers import number_of
 from core.studies.correction.study import _unsolved
+from tests.problem_bank import brute_force
 from tests.unit.correction.test_bootstrap import people
 
 
@@ -65,22 +67,17 @@ def test_a_tolerance_is_raised_in_thousandths_until_it_is_true():
 def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_answer():
     """Where calibration moves guesses over the border, brute force over all answers confirms the result."""
     rng = np.random.default_rng(3)
-    n = 11
-    raw = rng.uniform(0.2, 0.9, n)
+    raw = rng.uniform(0.2, 0.9, 11)
     calibrated = np.clip(raw - 0.25, 0.05, 0.95)
-    records = records_of(_both(raw), rng.random(n) < 0.5, rng.random(n) < 0.5)
+    records = records_of(_both(raw), rng.random(11) < 0.5, rng.random(11) < 0.5)
     records = replace(records, calibrated=_both(calibrated))
     disclosure = disclose(records, HELD_OUT, tolerance=0.1, cost="log_odds")
     assert disclosure.before.value == pytest.approx((records.calibrated_guess == records.truth).mean())
     assert not np.array_equal(records.guess, records.calibrated_guess)
-    best = np.inf
-    for code in range(1, 2**n - 1):
-        answer = np.array([(code >> i) & 1 for i in range(n)])
-        rates = [records.predictions[answer == g].mean() for g in (0, 1)]
-        if max(abs(r - records.predictions.mean()) for r in rates) <= 0.1 + 1e-12:
-            best = min(best, -np.log(np.where(answer == 1, calibrated, 1 - calibrated)).sum())
-    start = -np.log(np.maximum(calibrated, 1 - calibrated)).sum()
-    assert start + disclosure.certificate.objective == pytest.approx(best, abs=1e-5)
+    cost = np.abs(np.log(calibrated / (1 - calibrated))).tolist()  # in log-probability, of another answer
+    guess, predictions = records.calibrated_guess.tolist(), records.predictions.tolist()
+    best = brute_force(guess, predictions, Fraction(1, 10), cost=cost)
+    assert disclosure.certificate.objective == pytest.approx(best, abs=1e-5)
 
 
 @pytest.mark.parametrize(("confidence", "sentence"), [([0.6, 1.2], "at most 1, got 1.2"), ([0.0, 0.9], "above 0")])

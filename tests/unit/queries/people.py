@@ -38,25 +38,29 @@ def with_ones(n, ones):
     return every[every.sum(axis=1) == ones]
 
 
+def answered(mechanism, scores, answers, prior, sizes, *, design="", released=()):
+    """Return answers about one sample, of so many advantaged and disadvantaged."""
+    return decoders.AnsweredQueries(
+        design=design,
+        scores=np.asarray(scores, dtype=float)[np.newaxis],
+        answers=np.asarray(answers, dtype=float)[np.newaxis],
+        released=list(released),
+        prior=np.asarray(prior, dtype=float)[np.newaxis],
+        mechanism=mechanism,
+        n_advantaged=sizes[0],
+        n_disadvantaged=sizes[1],
+    )
+
+
 def posterior(scores, answers, mechanism, *, n_advantaged, n_disadvantaged, prior=None):
     """Return the attacker's P(advantaged) of each person after one set of answers; of noisy sums, their release."""
-    h = np.atleast_2d(np.asarray(scores, dtype=float))
     n, released = n_advantaged + n_disadvantaged, []
     if isinstance(answers, tuple):
-        answers, sums = answers
-        released.append(sums)
-    before = np.full(n, n_advantaged / n) if prior is None else np.asarray(prior, dtype=float)
-    answered = decoders.AnsweredQueries(
-        design="",
-        scores=h[np.newaxis],
-        answers=np.atleast_1d(np.asarray(answers, dtype=float))[np.newaxis],
-        released=released,
-        prior=before[np.newaxis],
-        mechanism=mechanism,
-        n_advantaged=n_advantaged,
-        n_disadvantaged=n_disadvantaged,
-    )
-    return decoders._posterior(answered, aware=True)[0]
+        answers, *released = answers
+    before = np.full(n, n_advantaged / n) if prior is None else prior
+    scores, answers = np.atleast_2d(scores), np.atleast_1d(answers)
+    queries = answered(mechanism, scores, answers, before, (n_advantaged, n_disadvantaged), released=released)
+    return decoders._posterior(queries, aware=True)[0]
 
 
 def pool(n=400, n_disadvantaged=120, *, seed=0, metric="statistical_parity", strength=1.2):

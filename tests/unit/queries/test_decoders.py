@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from core.studies.bias_queries import DECODERS, Exact, LaplaceGlobal, Rounded, SmoothCauchy, Trials, leakage
-from core.studies.bias_queries.decoders import AnsweredQueries, propagate, read_answers
+from core.studies.bias_queries.decoders import propagate, read_answers
 from core.studies.bias_queries.gaps import DESIGNS, counted
 from core.studies.bias_queries.guarantees import MOST_CELLS, prior_given_sizes
-from tests.unit.queries.people import attribute, pool, posterior, with_ones
+from tests.unit.queries.people import answered, attribute, pool, posterior, with_ones
 
 REPEATS, N = 6, 40
 
@@ -62,7 +62,8 @@ def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_no
     scores = np.array([[0.13, 0.39, 0.97, *[gap] * 4, 0.0], [0.83, 0.29, 0.51, 1, 1, 1, 1, 1]])
     truth, prior = np.array([0, 1, 1, 0, 1, 1, 1, 0]), np.array([0.5, 0.5, 0.5, 0.3, 0.6, 0.7, 0.8, 0.9])
     scores = np.vstack([scores, [0.5, 0.9, 0.2, 0, 0, 0, 0, 0], [0.1, 0.3, 0.9, 0, 0, 0, 0, 0]])
-    queries = answered("jitter", mechanism, scores, mechanism.draws(scores, truth, rng=None, draws=1)[0], prior, (5, 3))
+    answers = mechanism.draws(scores, truth, rng=None, draws=1)[0]
+    queries = answered(mechanism, scores, answers, prior, (5, 3), design="jitter")
     strongest, without = (read_answers(queries, decoder)[0] for decoder in ("strongest", "without_prior"))
     assert without.values == pytest.approx([1, 0, 0, *[0.4] * 5]) and without.threshold == pytest.approx(3 / 8)
     assert without.recovered.tolist() == [0, 1, 1, 0, 0, 0, 0, 0]
@@ -90,20 +91,6 @@ def test_answers_that_say_nothing_add_nothing_to_what_the_features_and_the_sizes
     assert drawn_trials.leak(3, LaplaceGlobal(0.001), "strongest").gain.value == pytest.approx(0.0, abs=0.004)
 
 
-def answered(design, mechanism, scores, answers, prior, sizes):
-    """Return answers made by hand, one repeat."""
-    return AnsweredQueries(
-        design=design,
-        scores=np.asarray(scores, dtype=float)[np.newaxis],
-        answers=np.asarray(answers, dtype=float)[np.newaxis],
-        released=[],
-        prior=np.asarray(prior, dtype=float)[np.newaxis],
-        mechanism=mechanism,
-        n_advantaged=sizes[0],
-        n_disadvantaged=sizes[1],
-    )
-
-
 def flipped(base, m):
     """Return the scores of six people and of the first m of them flipped one by one, and their exact gaps."""
     scores = np.tile(base, (m + 1, 1))
@@ -123,7 +110,7 @@ def flipped(base, m):
 def test_targeted_answers_tell_of_the_first_and_of_the_others_together(decoder, base, m, recovered, values):
     scores, gaps = flipped(base, m)
     prior = (0.9, 0.3) * 3 if decoder == "published" else [0.5] * 6
-    (decoded,) = read_answers(answered("targeted", Exact(), scores, gaps, prior, (3, 3)), decoder)
+    (decoded,) = read_answers(answered(Exact(), scores, gaps, prior, (3, 3), design="targeted"), decoder)
     assert decoded.recovered.tolist() == recovered
     assert {person: decoded.values[person] for person in values} == values
 
