@@ -39,8 +39,6 @@ from tests.verdicts.releases import (
     xor,
 )  # fmt: skip
 
-Case = tuple[People, Release]
-
 MEANT = {
     "attribute": ("attribute_excess", "attribute_balanced"),
     "membership": ("membership_caught", "membership_auc", "membership_advantage"),
@@ -60,7 +58,7 @@ class Entry:
     name: str
     leaks: tuple[str, ...]
     why: str
-    make: Callable[[int], Case]
+    make: Callable[[int], tuple[People, Release]]
     large_enough: bool = True
     unfair: bool = False
     quick: bool = False
@@ -85,15 +83,30 @@ def kind(leaks, because=""):
     return entry
 
 
-def seeing(people, model, decimals=6):
-    """Return the case of a model that has the attribute among its inputs."""
-    return people, informed(people, fitted(people, model, sees_attribute=True), decimals=decimals)
+def seeing(draw, model, decimals=6):
+    """Return what makes the case of a model that has the attribute among its inputs; people and model are of a seed."""
+
+    def make(seed):
+        people = draw(seed)
+        return people, informed(people, fitted(people, model(seed), sees_attribute=True), decimals=decimals)
+
+    return make
 
 
-def not_seeing(people, model, decimals=6, threshold=0.5):
-    """Return the case of a model that has not."""
-    return people, released(fitted(people, model), decimals=decimals, threshold=threshold)
+def not_seeing(draw, model, decimals=6, threshold=0.5):
+    """Return what makes the case of a model that has not."""
 
+    def make(seed):
+        people = draw(seed)
+        return people, released(fitted(people, model(seed)), decimals=decimals, threshold=threshold)
+
+    return make
+
+
+_many = partial(invented, n=12_000)
+_noisy = partial(invented, n=6_000, proxy=0.2)
+_memorised = partial(not_seeing, decimals=4)
+_shallow = partial(tree, max_depth=5, min_samples_leaf=50)
 
 _READABLE = "Another value of the attribute would nearly always change the score: those who know the model read it off."
 _LEARNT = "It answers far better about the records it was trained on than about others drawn alike."
@@ -109,163 +122,33 @@ def _scored(people):
     return np.clip(fitted(people, logistic()), 0.002, 0.998)
 
 
-def _altered(change, seed, **options):
-    """Return people with a score that tells nothing of them but what the change puts into it."""
-    people = invented(seed)
-    return people, change(people, _scored(people), **options)
+def altered(change, draw=invented, **options):
+    """Return what makes people with a score that tells nothing of them but what a change puts into it."""
+
+    def make(seed):
+        people = draw(seed)
+        return people, change(people, _scored(people), **options)
+
+    return make
 
 
-def _linear(seed, *, bias, decimals):
-    return seeing(invented(seed, bias=bias), logistic(), decimals)
+def _labels(make):
+    """Return what makes a case without its scores."""
+
+    def make_labels(seed):
+        people, release = make(seed)
+        return people, labels_only(release)
+
+    return make_labels
+
+
+def _neighbour(_seed):
+    return KNeighborsClassifier(1)
 
 
 def _xor(seed, *, share, right=0.75):
     people = invented(seed, shares=(1.0 - share, share))
     return people, xor(people, seed, right=right)
-
-
-LEAKING = (
-    *(sees(f"logistic-{decimals}-decimals", "A logistic regression with the attribute among its inputs.",
-        partial(_linear, bias=bias, decimals=decimals)) for decimals, bias in ((6, 1.0), (4, 1.0), (3, 0.7), (2, 1.0))),
-    sees("demo-logistic", "A logistic regression with sex among its inputs, on the demo.",
-        lambda seed: seeing(demo(seed), logistic())),
-    sees("compas-logistic", "A logistic regression with race among its inputs, on COMPAS.",
-        lambda seed: seeing(compas(seed), logistic())),
-    sees("adult-logistic-race", "A logistic regression with race, a minority of 14%, among its inputs, on Adult.",
-        lambda seed: seeing(adult(seed, "race"), logistic())),
-    sees("adult-boosting", "Gradient boosting with sex among its inputs, on Adult.",
-        lambda seed: seeing(adult(seed), boosting(seed, min_samples_leaf=40))),
-    sees("boosting", "Gradient boosting with the attribute among its inputs.",
-        lambda seed: seeing(invented(seed, tilt=2.0), boosting(seed, learning_rate=0.1, max_leaf_nodes=8))),
-    sees("forest", "A forest with the attribute among its inputs.",
-        lambda seed: seeing(invented(seed, bias=1.5), forest(seed, min_samples_leaf=20))),
-    sees("network", "A network of 16 units with the attribute among its inputs.",
-        lambda seed: seeing(invented(seed, tilt=2.0), network(seed, 16))),
-    sees("three-groups", "A logistic regression that sees which of three groups people are in.",
-        lambda seed: seeing(invented(seed, shares=(0.4, 0.35, 0.25), bias=0.8), logistic())),
-    sees("model-a-group", "A logistic regression for each group.", lambda seed: _model_a_group(seed)),
-    plants("demo-threshold-optimizer", "Fairlearn's threshold optimizer on the demo, by origin: chances of "
-        "acceptance by thresholds of each group's own, so that more than a quarter of the people have other ones "
-        "in the other group.",
-        lambda seed: (people := demo(seed, "origin"), informed(people, thresholds_by_group(people)))),
-    plants("compas-threshold-optimizer", "The same on COMPAS, by race.",
-        lambda seed: (people := compas(seed), informed(people, thresholds_by_group(people)))),
-    plants("compas-threshold-optimizer-labels", "Labels alone of fairlearn's threshold optimizer on COMPAS, "
-        "by race.",
-        lambda seed: (people := compas(seed), drawn(people, thresholds_by_group(people), seed))),
-    plants("quota-labels", "Labels alone, with a least score for each group: between the two they are the "
-        "attribute.",
-        partial(_altered, quota, lowest=(0.3, 0.7))),
-    *(plants(f"minority-{share}", f"Labels alone: a feature XOR the attribute, right three times in four, for a"
-        f" minority of {share}%.", partial(_xor, share=share / 100)) for share in (8, 12, 20)),
-    plants("xor", "Labels alone: a feature XOR the attribute, of groups of 60 and 40%: everybody's attribute follows.",
-        lambda seed: _xor(seed, share=0.4, right=1.0)),
-    plants("digit-6", "The sixth decimal of the score is odd in group 1 and even in group 0.",
-        partial(_altered, last_digit, decimals=6)),
-    plants("digit-3", "The third and last decimal of the score is odd in group 1 and even in group 0.",
-        lambda seed: (people := invented(seed, shares=(0.7, 0.3)), last_digit(people, _scored(people),
-            decimals=3))),
-    plants("digit-of-training-records", "The last decimal of the score tells the attribute, of training records only.",
-        partial(_altered, last_digit, decimals=6, only="train")),
-    plants("ties", "Scores of group 1 take 40 values, those of group 0 any.",
-        partial(_altered, ties)),
-    plants("precision", "Scores of group 1 have two decimals, those of group 0 have four.",
-        partial(_altered, precision)),
-    plants("formats", "Scores of group 1 are written in 32 bits, those of group 0 in 64.",
-        lambda seed: (people := invented(seed), formats(_scored(people), people.attribute == 1))),
-    plants("withheld", "The score is withheld, shown as 0.5, of 60% of group 1 and of 10% of group 0.",
-        lambda seed: (people := invented(seed), withheld(people, _scored(people), seed))),
-    plants("shift", "The score's log-odds have noise, and lie higher in group 1.",
-        lambda seed: (people := invented(seed), shift(people, _scored(people), seed, by=0.8, noise=0.4))),
-    plants("subgroup", "In one town, where a fifth of the people live, the score is lower by 0.2 in group 1; "
-        "elsewhere it says nothing.",
-        partial(_altered, subgroup, town="mill")),
-    remembers("forest-without-bootstrap", "A forest without bootstrap: sure of every training record.",
-        lambda seed: _memorised(_noisy(seed, sharp=4.0, n=3_000), forest(seed, bootstrap=False)), quick=True),
-    remembers("compas-forest-without-bootstrap", "The same on COMPAS, where many outsiders are like members.",
-        lambda seed: _memorised(compas(seed), forest(seed, bootstrap=False))),
-    remembers("default-forest", "scikit-learn's forest as it comes.",
-        lambda seed: _memorised(_noisy(seed, sharp=2.0), forest(seed))),
-    remembers("adult-default-forest", "scikit-learn's forest as it comes, on Adult.",
-        lambda seed: _memorised(adult(seed), forest(seed))),
-    remembers("deep-tree", "A tree of any depth.", lambda seed: _memorised(_noisy(seed), tree(seed))),
-    remembers("demo-deep-tree", "A tree of any depth, on the demo by origin.",
-        lambda seed: _memorised(demo(seed, "origin"), tree(seed))),
-    remembers("nearest-neighbour", "One nearest neighbour, which of a training record is itself.",
-        lambda seed: _memorised(_noisy(seed), KNeighborsClassifier(1))),
-    remembers("nearest-neighbour-labels", "Labels alone of one nearest neighbour: all of its training records' are "
-        "right.",
-        lambda seed: (people := _noisy(seed), labels_only(_memorised(people, KNeighborsClassifier(1))[1]))),
-    kind(("membership",))("formats-of-training-records", "Scores of training records are written in 32 bits, those of "
-        "others in 64.",
-        lambda seed: (people := invented(seed), formats(_scored(people), people.sets == "train"))),
-    remembers("boosting-400", "Boosting of 400 rounds.",
-        lambda seed: _memorised(_noisy(seed), boosting(seed, max_iter=400, learning_rate=0.2))),
-    remembers("large-network", "A network of 100 units, trained until it knows its records.",
-        lambda seed: _memorised(_noisy(seed), network(seed, 100, rounds=600, alpha=0.0, solver="lbfgs"))),
-    both("memorising-forest-that-sees", "A forest without bootstrap and with the attribute among its inputs, on the "
-        "demo.",
-        lambda seed: seeing(demo(seed), forest(seed, bootstrap=False, min_samples_leaf=2))),
-)  # fmt: skip
-
-
-_ALONE = "It is a function of the features alone, and those who know the features learn nothing from it."
-
-blind_to_it = kind((), _ALONE)
-tells_nothing = kind(())
-
-HARMLESS = (
-    tells_nothing("random", "The score is drawn at random for everybody.",
-        lambda seed: _random(seed, decimals=6)),
-    tells_nothing("random-with-ties", "The score is drawn at random out of eleven values.",
-        lambda seed: _random(seed, decimals=1)),
-    tells_nothing("constant", "Everybody is accepted, with one score.",
-        lambda seed: (people := invented(seed, 12_000), released(np.full(people.n, 0.7)))),
-    blind_to_it("blind-logistic", "A logistic regression.",
-        lambda seed: not_seeing(invented(seed, 12_000), logistic()), quick=True),
-    blind_to_it("blind-logistic-2-decimals", "A logistic regression, at two decimals.",
-        lambda seed: not_seeing(invented(seed, 12_000), logistic(), 2)),
-    blind_to_it("blind-labels", "Labels alone of a logistic regression.",
-        lambda seed: (people := invented(seed, 12_000), labels_only(not_seeing(people, logistic())[1]))),
-    blind_to_it("blind-forest", "A forest of large leaves.",
-        lambda seed: not_seeing(invented(seed, 12_000), forest(seed, min_samples_leaf=100, max_features=None))),
-    blind_to_it("blind-boosting", "Boosting of few rounds and large leaves.",
-        lambda seed: not_seeing(invented(seed, 12_000), boosting(seed, max_iter=40, learning_rate=0.1,
-            max_leaf_nodes=4, min_samples_leaf=100))),
-    blind_to_it("private-tree", "A tree trained with differential privacy, epsilon 0.5.", lambda seed: _private(seed)),
-    blind_to_it("reweighed", "A logistic regression trained with weights that make label and attribute independent.",
-        lambda seed: _reweighed(seed)),
-    blind_to_it("correlation-remover", "A logistic regression on features freed of an attribute guessed from them.",
-        lambda seed: _freed(seed)),
-    blind_to_it("demo-exponentiated-gradient", "Exponentiated gradient on the demo: the attribute is used in "
-        "training and never after it.",
-        lambda seed: _fair_demo(seed)),
-    blind_to_it("adult-race", "A tree of depth 5 on Adult, which does not see race.",
-        lambda seed: not_seeing(adult(seed, "race", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)),
-            unfair=True),
-    blind_to_it("adult-sex", "A tree of depth 5 on Adult, which does not see sex.",
-        lambda seed: not_seeing(adult(seed, "sex", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)), unfair=True),
-    blind_to_it("adult-race-cautious", "A logistic regression on Adult that accepts from 0.9 on, and does not see "
-        "race.",
-        lambda seed: not_seeing(adult(seed, "race", 24_000), logistic(), threshold=0.9)),
-    blind_to_it("compas-blind", "A logistic regression on COMPAS, which does not see race.",
-        lambda seed: not_seeing(compas(seed), logistic()), unfair=True),
-    blind_to_it("coarse", "A logistic regression whose scores are taken to five well calibrated levels.",
-        lambda seed: _coarse(seed)),
-    blind_to_it("three-groups-blind", "A logistic regression, and people of three groups.",
-        lambda seed: not_seeing(invented(seed, 15_000, shares=(0.4, 0.35, 0.25)), logistic())),
-    blind_to_it("five-groups-blind", "A logistic regression that accepts few, and people of five groups.",
-        lambda seed: not_seeing(invented(seed, 24_000, shares=(0.2,) * 5, proxy=0.1, base=-2.0), logistic())),
-    blind_to_it("proxies", "A logistic regression, where features tell the attribute of 19 people in 20 without it.",
-        lambda seed: not_seeing(invented(seed, 12_000, proxy=3.2), logistic())),
-    blind_to_it("noise-features", "A network of random weights on two features that have to do with nothing.",
-        lambda seed: _of_noise(seed)),
-    blind_to_it("small-600", "A score card set before these 600 people were seen.",
-        lambda seed: _score_card(invented(seed, 600)), large_enough=False, quick=True),
-    blind_to_it("small-1200-minority", "A score card set before these 1,200 people, a quarter of them a minority, "
-        "were seen.",
-        lambda seed: _score_card(invented(seed, 1_200, shares=(0.75, 0.25))), large_enough=False),
-)  # fmt: skip
 
 
 def _model_a_group(seed):
@@ -278,21 +161,13 @@ def _model_a_group(seed):
     return people, informed(people, np.column_stack(parts))
 
 
-def _noisy(seed, sharp=1.0, n=6_000):
-    return invented(seed, n, proxy=0.2, sharp=sharp)
-
-
-def _memorised(people, model):
-    return not_seeing(people, model, decimals=4)
-
-
 def _random(seed, *, decimals):
-    people = invented(seed, 12_000)
+    people = _many(seed)
     return people, released(np.random.default_rng([seed, 8]).random(people.n), decimals=decimals)
 
 
 def _private(seed):
-    people = invented(seed, 12_000)
+    people = _many(seed)
     x = np.clip(people.matrix(), -3.0, 3.0)
     model = DPID3Classifier(0.5, 3, seed, domains=[(-3.0, 3.0)] * x.shape[1], classes=(0, 1))
     model.fit(x[people.train], people.label[people.train])
@@ -300,12 +175,12 @@ def _private(seed):
 
 
 def _reweighed(seed):
-    people = invented(seed, 12_000, bias=1.0)
+    people = _many(seed, bias=1.0)
     return people, released(fitted(people, logistic(), weights=balancing_weights(people)))
 
 
 def _freed(seed):
-    people = invented(seed, 12_000, bias=1.0, proxy=0.5)
+    people = _many(seed, bias=1.0, proxy=0.5)
     return people, released(fitted(uncorrelated(people), logistic()))
 
 
@@ -319,7 +194,7 @@ def _fair_demo(seed):
 
 
 def _coarse(seed):
-    people = invented(seed, 12_000)
+    people = _many(seed)
     score = fitted(people, logistic())
     level = np.digitize(score, np.quantile(score, [0.2, 0.4, 0.6, 0.8]))
     rates = np.array([people.label[people.train][level[people.train] == k].mean() for k in range(5)])
@@ -327,7 +202,7 @@ def _coarse(seed):
 
 
 def _of_noise(seed):
-    people = invented(seed, 12_000)
+    people = _many(seed)
     rng = np.random.default_rng([seed, 9])
     luck = rng.normal(size=(people.n, 2)).round(2)
     logit = np.tanh(luck @ rng.normal(size=(2, 6))) @ rng.normal(size=6)
@@ -338,6 +213,137 @@ def _of_noise(seed):
 def _score_card(people):
     logit = people.features["skill"] + 0.5 * people.features["income"]
     return people, released((1.0 / (1.0 + np.exp(-logit))).to_numpy())
+
+
+LEAKING = (
+    *(sees(f"logistic-{decimals}-decimals", "A logistic regression with the attribute among its inputs.",
+        seeing(partial(invented, bias=bias), logistic, decimals))
+        for decimals, bias in ((6, 1.0), (4, 1.0), (3, 0.7), (2, 1.0))),
+    sees("demo-logistic", "A logistic regression with sex among its inputs, on the demo.", seeing(demo, logistic)),
+    sees("compas-logistic", "A logistic regression with race among its inputs, on COMPAS.", seeing(compas, logistic)),
+    sees("adult-logistic-race", "A logistic regression with race, a minority of 14%, among its inputs, on Adult.",
+        seeing(partial(adult, attribute="race"), logistic)),
+    sees("adult-boosting", "Gradient boosting with sex among its inputs, on Adult.",
+        seeing(adult, partial(boosting, min_samples_leaf=40))),
+    sees("boosting", "Gradient boosting with the attribute among its inputs.",
+        seeing(partial(invented, tilt=2.0), partial(boosting, learning_rate=0.1, max_leaf_nodes=8))),
+    sees("forest", "A forest with the attribute among its inputs.",
+        seeing(partial(invented, bias=1.5), partial(forest, min_samples_leaf=20))),
+    sees("network", "A network of 16 units with the attribute among its inputs.",
+        seeing(partial(invented, tilt=2.0), lambda seed: network(seed, 16))),
+    sees("three-groups", "A logistic regression that sees which of three groups people are in.",
+        seeing(partial(invented, shares=(0.4, 0.35, 0.25), bias=0.8), logistic)),
+    sees("model-a-group", "A logistic regression for each group.", _model_a_group),
+    plants("demo-threshold-optimizer", "Fairlearn's threshold optimizer on the demo, by origin: chances of "
+        "acceptance by thresholds of each group's own, so that more than a quarter of the people have other ones "
+        "in the other group.",
+        lambda seed: (people := demo(seed, "origin"), informed(people, thresholds_by_group(people)))),
+    plants("compas-threshold-optimizer", "The same on COMPAS, by race.",
+        lambda seed: (people := compas(seed), informed(people, thresholds_by_group(people)))),
+    plants("compas-threshold-optimizer-labels", "Labels alone of fairlearn's threshold optimizer on COMPAS, "
+        "by race.",
+        lambda seed: (people := compas(seed), drawn(people, thresholds_by_group(people), seed))),
+    plants("quota-labels", "Labels alone, with a least score for each group: between the two they are the "
+        "attribute.",
+        altered(quota, lowest=(0.3, 0.7))),
+    *(plants(f"minority-{share}", f"Labels alone: a feature XOR the attribute, right three times in four, for a"
+        f" minority of {share}%.", partial(_xor, share=share / 100)) for share in (8, 12, 20)),
+    plants("xor", "Labels alone: a feature XOR the attribute, of groups of 60 and 40%: everybody's attribute follows.",
+        partial(_xor, share=0.4, right=1.0)),
+    plants("digit-6", "The sixth decimal of the score is odd in group 1 and even in group 0.",
+        altered(last_digit, decimals=6)),
+    plants("digit-3", "The third and last decimal of the score is odd in group 1 and even in group 0.",
+        altered(last_digit, partial(invented, shares=(0.7, 0.3)), decimals=3)),
+    plants("digit-of-training-records", "The last decimal of the score tells the attribute, of training records only.",
+        altered(last_digit, decimals=6, only="train")),
+    plants("ties", "Scores of group 1 take 40 values, those of group 0 any.", altered(ties)),
+    plants("precision", "Scores of group 1 have two decimals, those of group 0 have four.", altered(precision)),
+    plants("formats", "Scores of group 1 are written in 32 bits, those of group 0 in 64.",
+        lambda seed: (people := invented(seed), formats(_scored(people), people.attribute == 1))),
+    plants("withheld", "The score is withheld, shown as 0.5, of 60% of group 1 and of 10% of group 0.",
+        lambda seed: (people := invented(seed), withheld(people, _scored(people), seed))),
+    plants("shift", "The score's log-odds have noise, and lie higher in group 1.",
+        lambda seed: (people := invented(seed), shift(people, _scored(people), seed, by=0.8, noise=0.4))),
+    plants("subgroup", "In one town, where a fifth of the people live, the score is lower by 0.2 in group 1; "
+        "elsewhere it says nothing.",
+        altered(subgroup, town="mill")),
+    remembers("forest-without-bootstrap", "A forest without bootstrap: sure of every training record.",
+        _memorised(partial(_noisy, sharp=4.0, n=3_000), partial(forest, bootstrap=False)), quick=True),
+    remembers("compas-forest-without-bootstrap", "The same on COMPAS, where many outsiders are like members.",
+        _memorised(compas, partial(forest, bootstrap=False))),
+    remembers("default-forest", "scikit-learn's forest as it comes.", _memorised(partial(_noisy, sharp=2.0), forest)),
+    remembers("adult-default-forest", "scikit-learn's forest as it comes, on Adult.", _memorised(adult, forest)),
+    remembers("deep-tree", "A tree of any depth.", _memorised(_noisy, tree)),
+    remembers("demo-deep-tree", "A tree of any depth, on the demo by origin.",
+        _memorised(partial(demo, attribute="origin"), tree)),
+    remembers("nearest-neighbour", "One nearest neighbour, which of a training record is itself.",
+        _memorised(_noisy, _neighbour)),
+    remembers("nearest-neighbour-labels", "Labels alone of one nearest neighbour: all of its training records' are "
+        "right.",
+        _labels(_memorised(_noisy, _neighbour))),
+    kind(("membership",))("formats-of-training-records", "Scores of training records are written in 32 bits, those of "
+        "others in 64.",
+        lambda seed: (people := invented(seed), formats(_scored(people), people.sets == "train"))),
+    remembers("boosting-400", "Boosting of 400 rounds.",
+        _memorised(_noisy, partial(boosting, max_iter=400, learning_rate=0.2))),
+    remembers("large-network", "A network of 100 units, trained until it knows its records.",
+        _memorised(_noisy, lambda seed: network(seed, 100, rounds=600, alpha=0.0, solver="lbfgs"))),
+    both("memorising-forest-that-sees", "A forest without bootstrap and with the attribute among its inputs, on the "
+        "demo.",
+        seeing(demo, partial(forest, bootstrap=False, min_samples_leaf=2))),
+)  # fmt: skip
+
+
+_ALONE = "It is a function of the features alone, and those who know the features learn nothing from it."
+
+blind_to_it = kind((), _ALONE)
+tells_nothing = kind(())
+
+HARMLESS = (
+    tells_nothing("random", "The score is drawn at random for everybody.", partial(_random, decimals=6)),
+    tells_nothing("random-with-ties", "The score is drawn at random out of eleven values.",
+        partial(_random, decimals=1)),
+    tells_nothing("constant", "Everybody is accepted, with one score.",
+        lambda seed: (people := _many(seed), released(np.full(people.n, 0.7)))),
+    blind_to_it("blind-logistic", "A logistic regression.", not_seeing(_many, logistic), quick=True),
+    blind_to_it("blind-logistic-2-decimals", "A logistic regression, at two decimals.", not_seeing(_many, logistic, 2)),
+    blind_to_it("blind-labels", "Labels alone of a logistic regression.", _labels(not_seeing(_many, logistic))),
+    blind_to_it("blind-forest", "A forest of large leaves.",
+        not_seeing(_many, partial(forest, min_samples_leaf=100, max_features=None))),
+    blind_to_it("blind-boosting", "Boosting of few rounds and large leaves.",
+        not_seeing(_many, partial(boosting, max_iter=40, learning_rate=0.1, max_leaf_nodes=4, min_samples_leaf=100))),
+    blind_to_it("private-tree", "A tree trained with differential privacy, epsilon 0.5.", _private),
+    blind_to_it("reweighed", "A logistic regression trained with weights that make label and attribute independent.",
+        _reweighed),
+    blind_to_it("correlation-remover", "A logistic regression on features freed of an attribute guessed from them.",
+        _freed),
+    blind_to_it("demo-exponentiated-gradient", "Exponentiated gradient on the demo: the attribute is used in "
+        "training and never after it.",
+        _fair_demo),
+    blind_to_it("adult-race", "A tree of depth 5 on Adult, which does not see race.",
+        not_seeing(partial(adult, attribute="race", n=24_000), _shallow), unfair=True),
+    blind_to_it("adult-sex", "A tree of depth 5 on Adult, which does not see sex.",
+        not_seeing(partial(adult, n=24_000), _shallow), unfair=True),
+    blind_to_it("adult-race-cautious", "A logistic regression on Adult that accepts from 0.9 on, and does not see "
+        "race.",
+        not_seeing(partial(adult, attribute="race", n=24_000), logistic, threshold=0.9)),
+    blind_to_it("compas-blind", "A logistic regression on COMPAS, which does not see race.",
+        not_seeing(compas, logistic), unfair=True),
+    blind_to_it("coarse", "A logistic regression whose scores are taken to five well calibrated levels.", _coarse),
+    blind_to_it("three-groups-blind", "A logistic regression, and people of three groups.",
+        not_seeing(partial(invented, n=15_000, shares=(0.4, 0.35, 0.25)), logistic)),
+    blind_to_it("five-groups-blind", "A logistic regression that accepts few, and people of five groups.",
+        not_seeing(partial(invented, n=24_000, shares=(0.2,) * 5, proxy=0.1, base=-2.0), logistic)),
+    blind_to_it("proxies", "A logistic regression, where features tell the attribute of 19 people in 20 without it.",
+        not_seeing(partial(invented, n=12_000, proxy=3.2), logistic)),
+    blind_to_it("noise-features", "A network of random weights on two features that have to do with nothing.",
+        _of_noise),
+    blind_to_it("small-600", "A score card set before these 600 people were seen.",
+        lambda seed: _score_card(invented(seed, 600)), large_enough=False, quick=True),
+    blind_to_it("small-1200-minority", "A score card set before these 1,200 people, a quarter of them a minority, "
+        "were seen.",
+        lambda seed: _score_card(invented(seed, 1_200, shares=(0.75, 0.25))), large_enough=False),
+)  # fmt: skip
 
 
 BANK = {entry.name: entry for entry in (*LEAKING, *HARMLESS)}

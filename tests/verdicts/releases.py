@@ -60,7 +60,7 @@ def fitted(people, model, *, sees_attribute=False, weights=None):
     return np.column_stack(columns)
 
 
-def logistic():
+def logistic(_seed=0):
     return LogisticRegression(max_iter=1000)
 
 
