@@ -18,7 +18,7 @@ from core.studies.correction import attack_model, disclose
 from core.studies.correction.disclosure import gain_of_best
 from core.studies.subject import AuditConfig, train_model
 from tests.reference.data import FOLDER, needs_adult
-from tests.unit.correction.test_bootstrap import some
+from tests.unit.correction.test_disclosure import some
 
 pytestmark = [pytest.mark.long, needs_adult]
 

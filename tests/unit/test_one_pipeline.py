@@ -3,8 +3,8 @@
 import html
 import json
 import re
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -52,23 +52,13 @@ SETTINGS = {
 """Kind of the model -> settings, which are not those by default."""
 
 
-@dataclass
-class PageJob:
-    """The job of a page, done at once in this process."""
-
-    partial: list[Any] = field(default_factory=list)
-
-    def each_in_subprocess(self, run, about):
-        """Yield what the page's work yields."""
-        yield from run(lambda done, total: None)
-
-
 def measurements_on_page(name, plan, table):
-    """Return what a study's page measures of a plan's model."""
+    """Return what a study's page measures of a plan's model, its job done at once in this process."""
     study = STUDIES[name]
     chosen = plan.settings_of(name, study.settings)
+    job = SimpleNamespace(partial=[], each_in_subprocess=lambda run, about: run(lambda done, total: None))
     work = StudyRun(study, audited_of(plan, table), chosen, ResultStore("test", entries=1))
-    return study.checks(work._run(PageJob()), chosen)
+    return study.checks(work._run(job), chosen)
 
 
 def by_check(name, measurements):

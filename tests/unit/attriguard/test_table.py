@@ -137,8 +137,7 @@ class Case:
         return TableSearch(self.columns, self.defender, self.rules).noise(self.village.public)
 
 
-def case(m=2, *, pairs=(), **settings):
-    village = people(m, **settings)
+def case_of(village, pairs=()):
     columns = table_columns(village)
     return Case(
         village=village,
@@ -155,7 +154,7 @@ def fewest_of(table_case, person, value):
 
 @pytest.mark.parametrize(("m", "most"), [(2, 1.0), (4, 1.15)])
 def test_noise_takes_the_fewest_columns_or_nearly(m, most):
-    table_case = case(m, u=50 // m, leak=1.5 if m == 2 else 1.0)
+    table_case = case_of(people(m, u=50 // m, leak=1.5 if m == 2 else 1.0))
     noise = table_case.noise()
     taken, fewest = [], []
     for k, i in np.argwhere(noise.size > 0):
@@ -182,23 +181,12 @@ RULES = (
 
 def blocked():
     """Return people whom the job alone gives away, and each job bound to a home."""
-    village = people(n=400, u=8)
     rng = np.random.default_rng(0)
-    records = [rng.integers(0, k, 408).astype(float) for k in (2, 2, 2, 3)]
-    known_records = np.column_stack([records[0], records[0], *records[2:], rng.normal(size=408)])
-    truth = records[0].astype(int)
-    village = replace(
-        village,
-        attacker_records=known_records[:400],
-        known_truth=truth[:400],
-        public=known_records[400:],
-        truth=truth[400:],
-        rows=np.arange(8),
-    )
-    columns = table_columns(village)
-    rules = pair_rules(columns, forbidden=(("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")))
-    defender = fit_defender(village.attacker_records, village.known_truth, columns)
-    return Case(village, columns, rules, defender)
+    job, _, club, rooms = (rng.integers(0, k, 408).astype(float) for k in (2, 2, 2, 3))
+    records = np.column_stack([job, job, club, rooms, rng.normal(size=408)])
+    (known, public), (known_truth, truth) = np.split(records, [400]), np.split(job.astype(int), [400])
+    village = replace(people(n=400, u=8), attacker_records=known, known_truth=known_truth, public=public, truth=truth)
+    return case_of(village, (("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")))
 
 
 def test_two_columns_in_each_others_way_change_together_or_neither_does():
@@ -215,7 +203,7 @@ def test_two_columns_in_each_others_way_change_together_or_neither_does():
 
 
 def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch):
-    table_case = case(3, pairs=RULES)
+    table_case = case_of(people(3), RULES)
     expected = table_case.noise()
     monkeypatch.setattr("core.studies.attriguard.table_search._CELLS", 7 * 3 * 20)
     pieces = table_case.noise()

@@ -15,7 +15,7 @@ from core.studies.correction.attribution import BUILDS_ON, attribute_leak
 from core.studies.correction.numbers import step_measurements
 from core.studies.study import Measurement
 from core.studies.subject import AuditConfig
-from tests.unit.correction.test_bootstrap import people
+from tests.unit.correction.test_disclosure import people
 
 
 def records(seed=0, *, k=2):

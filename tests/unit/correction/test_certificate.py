@@ -35,8 +35,7 @@ from core.studies.correction.problem import Claim, certify
 from core.studies.subject import AuditConfig
 from tests.problem_bank import adult_like
 from tests.samples import ROLES, dataset
-from tests.unit.correction.test_bootstrap import people
-from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT, ODD
+from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT, ODD, people
 
 
 def certificate(vector, bounds):

@@ -38,6 +38,9 @@ def last(subject, settings):
     return result
 
 
+LAPLACE = LaplaceGlobal(1.0)
+
+
 @pytest.mark.long
 def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject):
     settings = MeasuredEpsilonSettings(noise=0.5)
@@ -148,10 +151,6 @@ def test_bounds_of_nothing_shown_are_0(bound):
     assert bound == 0.0
 
 
-def answers(sampler, draws, seed, delta=0.0):
-    return answer_draws(sampler, sampler, draws, seed=seed, name="t", delta=delta)
-
-
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
 def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(epsilon):
     q = 1 / (1 + math.exp(-epsilon))
@@ -166,7 +165,7 @@ def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(eps
 @pytest.mark.parametrize(
     ("run", "runs", "least"),
     [
-        (lambda seed: answers(LaplaceGlobal(1.0), 4_000, seed), 200, 0.65),
+        (lambda seed: answer_draws(LAPLACE, LAPLACE, 4_000, seed=seed, name="t", delta=0.0), 200, 0.65),
         (lambda seed: card_draws(1.0, 1.0, 400, seed=seed), 50, 0.2),
         (lambda seed: desk_draws(1.0, 1.0, 400, seed=seed)[0], 50, 0.2),
         (lambda seed: tree_run(1.0, 300, seed=seed), 50, 0.4),
