@@ -100,7 +100,7 @@ def plain_weights(classifier, *, centred):
     return (weights - weights.mean(axis=0), offsets - offsets.mean()) if centred else (weights, offsets)
 
 
-def plain_panda(x, weights, offsets, i, *, policy, step=1.0, margin=0.0, reads=None):
+def plain_panda(x, weights, offsets, i, *, policy, step=1.0, margin=0.0):
     """Return the noisy record of Algorithm 1 of Jia and Gong (2018), or None where the policy has none.
 
     As it is printed, one entry at a time, with the two lost signs put back: the loop runs while C(x) ≠ i, and
@@ -108,7 +108,7 @@ def plain_panda(x, weights, offsets, i, *, policy, step=1.0, margin=0.0, reads=N
     are said of the original record, an entry that has been moved to 0 or 1 stays there, one that is there already and
     would be moved further does not count, the search ends where no entry is left (in Modify_Exist and Modify_Add: none
     that raises the score), and of equal entries the leftmost is taken. C(x) = i means that i leads by more than the
-    margin and the rounding of a tie, or is whatever `reads` says. C(x) ≠ i is known of the clean record.
+    margin and the rounding of a tie; C(x) ≠ i is known of the clean record.
     """
     existing, x, stays = x != 0, x.copy(), np.zeros(x.size, dtype=bool)
     gradient, lead = weights[i], margin + TIE * np.abs(weights).max()
@@ -128,11 +128,7 @@ def plain_panda(x, weights, offsets, i, *, policy, step=1.0, margin=0.0, reads=N
         entry = up if policy == "add_new" or v_up >= v_down else down
         x[entry] = min(x[entry] + step, 1.0) if entry == up and v_up >= v_down else max(x[entry] - step, 0.0)
         stays[entry] = x[entry] in (0.0, 1.0)
-        if reads is not None:
-            reached = reads(x) == i
-        else:
-            scores = weights @ x + offsets
-            reached = scores[i] - np.delete(scores, i).max() > lead
-        if reached:
+        scores = weights @ x + offsets
+        if scores[i] - np.delete(scores, i).max() > lead:
             return x
     return None

@@ -98,12 +98,6 @@ def reached(disclosed, vector, n_groups):
     return worst
 
 
-def told_true(disclosed, vector, n_groups):
-    """Tell whether a vector has every group in every row set and the disclosed unfairness."""
-    value, (low, high) = reached(disclosed, vector, n_groups), _ends(disclosed)
-    return value is not None and low <= value <= high
-
-
 def _ends(disclosed):
     """Return the least and the largest unfairness that a disclosure allows."""
     published = disclosed.get("unfairness", (Fraction(0), disclosed.get("tolerance")))
@@ -139,7 +133,10 @@ def joint_brute_force(guess, disclosures, n_groups, shares=None, cost=None):
 
 
 def all_told_true(disclosed, vectors, n_groups):
-    """Return `told_true` of many vectors, one a row, in whole numbers: a distance is |Σŷ·size − hits·n| / (n·size)."""
+    """Tell which vectors, one a row, have every group in every row set and the disclosed unfairness.
+
+    In whole numbers: a distance is |Σŷ·size − hits·n| / (n·size).
+    """
     predictions = np.array(disclosed["predictions"])
     low, high = _ends(disclosed)
     at_most, at_least = np.ones(len(vectors), dtype=bool), np.zeros(len(vectors), dtype=bool)

@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from core.datasets.ratings import read_ratings
 from core.studies.attriguard import allocate, representatives
-from tests.linear_cases import plain_panda, plain_weights
+from tests.linear_cases import plain_weights
 from tests.oracles.allocation import allocate_with_solver
 from tests.reference.data import RATINGS, needs_ratings
 
@@ -63,31 +63,6 @@ def test_modify_exist_falls_back_where_it_has_no_solution(ratings, defender, noi
     assert fallback.mean() == pytest.approx(0.55, abs=0.03)
     assert exist.reached.all()
     assert np.array_equal(exist.size[fallback], noise.size[fallback])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("policy", "every"), [("modify_add", 7), ("add_new", 41), ("modify_exist", 163)])
-def test_noise_is_the_plain_loops(ratings, defender, policy, every):
-    people = np.arange(0, 1631, every)
-    records = ratings.people_test[people]
-    noise = representatives(records, defender, policy=policy)
-    weights, offsets = plain_weights(defender, centred=True)
-    clean, noisy = records.toarray(), noise.noisy.tocsr()
-    compared = 0
-    for k in range(len(people)):
-        for i in range(CITIES):
-            if i == noise.predicted[k]:
-                continue
-            searched = plain_panda(clean[k], weights, offsets, i, policy=policy, reads=lambda x: decided(defender, x))
-            if searched is not None:
-                assert np.array_equal(noisy[[k * CITIES + i]].toarray()[0], searched)
-                compared += 1
-    assert compared > {"modify_add": 5000, "add_new": 900, "modify_exist": 60}[policy]
-
-
-def decided(defender, x):
-    """Return what the classifier reads: the largest of its own scores, as they are."""
-    return int((defender.coef_ @ x + defender.intercept_).argmax())
 
 
 @pytest.mark.long

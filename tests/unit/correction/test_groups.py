@@ -10,15 +10,15 @@ from core.base.errors import InputError
 from core.studies.correction import Disclosed, correct, correct_jointly, smallest_tolerance
 from core.studies.correction.exact import smallest_fraction
 from core.studies.correction.problem import SOLVERS, Claim, certify
-from tests.problem_bank import HAND_SOLVED, adult_like, joint_bank, joint_brute_force, shares_true, told_true
+from tests.problem_bank import HAND_SOLVED, adult_like, all_told_true, joint_bank, joint_brute_force, shares_true
 
 BANK = joint_bank()
 
 
 def check_vector(problem, result):
     """Check a reconstruction in exact fractions, with nothing of core."""
-    vector = tuple(result.reconstruction.tolist())
-    assert all(told_true(disclosed, vector, problem.n_groups) for disclosed in problem.disclosures)
+    vector, vectors = tuple(result.reconstruction.tolist()), result.reconstruction[np.newaxis]
+    assert all(all_told_true(disclosed, vectors, problem.n_groups) for disclosed in problem.disclosures)
     assert shares_true(problem.shares, vector)
     changed = [i for i, (new, old) in enumerate(zip(vector, problem.guess, strict=True)) if new != old]
     cost = problem.cost or [1.0] * len(vector)

@@ -151,16 +151,6 @@ def test_bounds_of_nothing_shown_are_0(bound):
     assert bound == 0.0
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
-def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(epsilon):
-    q = 1 / (1 + math.exp(-epsilon))
-    for confidence in (0.8, 0.95, 0.9999):
-        first = int(binom.isf(2 * (1 - confidence), 1_000, q))  # the fewest correct guesses that go above
-        while one_run_bound(1_000, first, confidence=confidence) <= epsilon:
-            first += 1
-        assert 0.6 * (1 - confidence) < binom.sf(first - 1, 1_000, q) <= 1 - confidence
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("run", "runs", "least"),

@@ -129,19 +129,6 @@ def test_one_number_of_one_model_tells_the_size_exactly_where_one_fits(name, end
             assert sizes == ({"all": fit.pop()} if len(fit) == 1 else {})
 
 
-def test_twin_models_name_the_person_they_differ_in():
-    case = large_case(9, n=400, k=1)
-    unsure = np.flatnonzero((case.posterior > 0.3) & (case.posterior < 0.7))
-    for person in unsure[:6]:
-        twin = case.release.predictions[0].copy()
-        twin[person] = 1 - twin[person]
-        release = Release(np.vstack([case.release.predictions, twin]), labels=case.release.labels)
-        after = project(case.posterior, release.publish(case.sensitive)).probability
-        pinned_people = pinned(case.posterior, after)
-        assert pinned_people.people.tolist() == [person]
-        assert after[person] == pytest.approx(case.sensitive[person], abs=1e-6)
-
-
 LN2 = math.log(2)
 
 
