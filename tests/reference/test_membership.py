@@ -17,7 +17,6 @@ import pytest
 
 from core.datasets import load
 from core.studies.membership import REGISTRY, Evidence, judging_everybody, roc
-from core.studies.membership.attacks import lira
 from core.studies.membership.result import table_grouping
 from tests.reference.data import FOLDER, needs_adult, needs_compas
 from tests.zhang_protocol import attacked, id3_target, member_people, member_split, one_leaf
@@ -126,17 +125,6 @@ def test_attacks_on_the_same_shadows(evidence, attack, area, tpr):
 def test_what_lira_catches_differs_by_sex(evidence):
     score = REGISTRY["lira"].judge(evidence).score
     assert caught_gap(score, evidence.split, people_of("adult").groups) == pytest.approx(-0.051, abs=0.04)
-
-
-@pytest.mark.long
-@needs_adult
-def test_of_the_two_variances_lira_takes_that_of_each_person_on_id3(evidence):
-    member = evidence.split.judged_records[1]
-    assert lira.chooses_variance_per_person(evidence)
-    assert lira.variance_rates(evidence) == pytest.approx((0.095, 0.079), abs=0.015)
-    for per_person, tpr in ((True, 0.098), (False, 0.08)):
-        forced = replace(evidence, memo={**evidence.memo, lira._CHOICE: per_person})
-        assert caught(REGISTRY["lira"].judge(forced).score, member) == pytest.approx(tpr, abs=0.02)
 
 
 @needs_adult
