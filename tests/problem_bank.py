@@ -19,8 +19,6 @@ from core.studies.correction import Disclosed
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 
-Share = Fraction | tuple[Fraction, Fraction] | None
-
 
 @dataclass(frozen=True, kw_only=True)
 class JointProblem:
@@ -30,7 +28,7 @@ class JointProblem:
     guess: tuple[int, ...]
     disclosures: tuple[dict[str, Any], ...]
     n_groups: int
-    shares: tuple[Share, ...] | None = None
+    shares: tuple[Fraction | tuple[Fraction, Fraction] | None, ...] | None = None
     cost: tuple[float, ...] | None = None
     solved: float | None = None
 

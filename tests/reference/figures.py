@@ -13,7 +13,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import core
@@ -88,24 +88,15 @@ class Group:
     tables: Mapping[str, list[list[str]]]
 
     def to_json(self):
-        """Return the record as JSON."""
-        origin = {name: getattr(self, name) for name in ("command", "version", "seed", "measured")}
-        figures = {key: _plain(figure) for key, figure in self.figures.items()}
-        content = {**origin, "figures": figures, "tables": dict(self.tables)}
+        """Return the record as JSON, without the ends of an interval that a figure has not."""
+        content = asdict(self)
+        for key, figure in content["figures"].items():
+            content["figures"][key] = {name: _rounded(value) for name, value in figure.items() if value is not None}
         return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-_DIGITS = 6
-
-
-def _plain(figure):
-    """Return a figure as plain data, without the ends of an interval that it has not."""
-    values = {name: getattr(figure, name) for name in ("form", "value", "low", "high")}
-    return {
-        name: round(value, _DIGITS) if isinstance(value, float) else value
-        for name, value in values.items()
-        if value is not None
-    }
+def _rounded(value):
+    return round(value, 6) if isinstance(value, float) else value
 
 
 def recorded(folder=RECORDED):

@@ -13,9 +13,6 @@ from core.stats.estimates import Estimate, number_text, plain_row
 from tests.reference.data import FOLDER
 from tests.reference.figures import Figure
 
-Figures = dict[str, Figure]
-Tables = dict[str, list[list[str]]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
@@ -23,7 +20,7 @@ class Recording:
 
     command: str
     seed: str
-    measure: Callable[[], tuple[Figures, Tables]]
+    measure: Callable[[], tuple[dict[str, Figure], dict[str, list[list[str]]]]]
 
 
 def measured_by(command):
@@ -33,8 +30,7 @@ def measured_by(command):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "found.json")
         main([*command.split()[1:], "--json", str(path)])
-        document = json.loads(path.read_text(encoding="utf-8"))
-        return document
+        return json.loads(path.read_text(encoding="utf-8"))
 
 
 def row_with(rows, **cells):

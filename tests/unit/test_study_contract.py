@@ -64,12 +64,10 @@ SLOWER_CASES = ("harmless", "infinite budgets", "many groups", "trained")
 def people_of(case):
     """Return people with a model's answers about them, and which of them trained it."""
     n = {"few people": 150, "many groups": 600}.get(case, 400)
-    frame = samples.frame(n)
-    rng = np.random.default_rng(1)
-    north = (frame["origin"] == "north").to_numpy()
+    frame, rng = samples.frame(n), np.random.default_rng(1)
     score = 0.4 + 0.1 * frame["skill"].to_numpy() + 0.3 * rng.random(n)
     if case == "planted":
-        score = score + 0.3 * north
+        score += 0.3 * (frame["origin"] == "north").to_numpy()
     if case == "constant":
         score = np.full(n, 0.7)
     if case == "many groups":
@@ -81,27 +79,23 @@ def people_of(case):
 
 def plan_of(case):
     """Return what is audited: answers that were given, or a model that is trained."""
-    roles = replace(samples.ROLES, score="chance", sets="set")
-    if case == "many groups":
-        roles = replace(roles, group=(), each=True)
-    config = AuditConfig(dataset="upload", roles=roles, method=GIVEN_PREDICTIONS, tolerance=0.05, seed=3)
-    model = ModelPlan(kind="predictions")
-    if case == "trained":
-        config = replace(config, method="unmitigated", roles=samples.ROLES)
-        model = ModelPlan()
+    model, changes = ModelPlan(), {"method": "unmitigated", "roles": samples.ROLES}
     if case == "infinite budgets":
-        config = replace(config, method="private_fair", epsilon=math.inf, roles=samples.ROLES)
-        model = ModelPlan()
+        changes |= {"method": "private_fair", "epsilon": math.inf}
+    elif case != "trained":
+        groups = {"group": (), "each": True} if case == "many groups" else {}
+        roles = replace(samples.ROLES, score="chance", sets="set", **groups)
+        model, changes = ModelPlan(kind="predictions"), {"method": GIVEN_PREDICTIONS, "roles": roles}
+    config = AuditConfig(dataset="upload", tolerance=0.05, seed=3, **changes)
     return AuditPlan(data=DataPlan(dataset="", file="people.csv"), model=model, config=config)
 
 
 def table_of(case, **columns):
     """Return the table of a case, with other columns."""
-    frame = people_of(case).assign(**columns)
-    if plan_of(case).config.method != GIVEN_PREDICTIONS:
+    frame, config = people_of(case).assign(**columns), plan_of(case).config
+    if config.method != GIVEN_PREDICTIONS:
         frame = frame.drop(columns=["chance", "set"])
-    roles = (plan_of(case).config.roles,)
-    return Table(name="sample", title="Sample", frame=frame, source="Made.", roles=roles)
+    return Table(name="sample", title="Sample", frame=frame, source="Made.", roles=(config.roles,))
 
 
 @cache
@@ -112,14 +106,14 @@ def subject_of(case):
 
 def settings_of(study, case):
     """Return settings by which a study is quick; with infinite budgets where a case is about them."""
-    chosen = dict(SMALL.get(study.name, {}))
-    if case == "infinite budgets":
-        budgets = [field.name for field in fields(study.settings) if field.name in ("epsilon", "budget")]
-        chosen |= dict.fromkeys(budgets, math.inf)
+    quick = SMALL.get(study.name, {})
+    if case != "infinite budgets":
+        return study.settings(**quick)
+    budgets = {field.name: math.inf for field in fields(study.settings) if field.name in ("epsilon", "budget")}
     try:
-        return study.settings(**chosen)
+        return study.settings(**(quick | budgets))
     except InputError:  # this study's budget is finite
-        return study.settings(**SMALL.get(study.name, {}))
+        return study.settings(**quick)
 
 
 @dataclass
