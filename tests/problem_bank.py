@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from core.stats.fairness import METRICS
 from core.studies.correction import Disclosed
-
-METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,11 +7,10 @@ import pytest
 from scipy.optimize import minimize
 
 from core.base.errors import InputError
+from core.stats.fairness import METRICS
 from core.stats.projection import Constraints, project
 from core.studies.correction import soft_correct
 from core.studies.correction.soft import soft_constraints
-
-METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 
 
 def soft_projection(posterior, predictions, **disclosed):
@@ -143,13 +142,14 @@ def test_an_interval_is_two_inequalities():
     rng = np.random.default_rng(5)
     q, pattern, weights = rng.uniform(0.05, 0.95, 200), rng.integers(0, 6, 200), rng.normal(size=(3, 6))
     bound = (rng.random(200) < q) @ weights[:, pattern].T + rng.uniform(-1.5, 1.5, 3)
-    interval = {"equality": np.ones(3, bool), "width": np.full(3, 1.5), "bound": bound, "weights": weights}
+
+    def projected(weights, bound, **settings):
+        groups = np.tile([0.0, 1.0], (len(bound), 1))
+        return project(q, Constraints(pattern=pattern, groups=groups, weights=weights, bound=bound, **settings))
+
+    first = projected(weights, bound, equality=np.ones(3, bool), width=np.full(3, 1.5))
     ends = np.concatenate([bound + 1.5, 1.5 - bound])
-    inequalities = {"equality": np.zeros(6, bool), "bound": ends, "weights": np.vstack([weights, -weights])}
-    first, second = (
-        project(q, Constraints(pattern=pattern, groups=np.tile([0.0, 1.0], (len(rows["bound"]), 1)), **rows))
-        for rows in (interval, inequalities)
-    )
+    second = projected(np.vstack([weights, -weights]), ends, equality=np.zeros(6, bool))
     assert first.converged and second.converged
     assert first.value == pytest.approx(second.value, abs=1e-9)
     assert first.probability == pytest.approx(second.probability, abs=1e-7)

@@ -58,7 +58,6 @@ def certificate(vector, bounds):
         ([0, 1, 0, 1], [5.0], "feasible", 8.0, 0.0),
         ([1, 1, 0, 0], [0.0], "not_solved", 0.0, 0.4),
         ([1, 1, 1, 1], [0.0], "not_solved", 10.0, math.inf),
-        ([0, 0, 0, 0], [0.0], "not_solved", 7.0, math.inf),
         (None, [2.0], "not_solved", None, None),
         (None, [math.inf], "infeasible", None, None),
         (None, [1.0, math.inf], "infeasible", None, None),

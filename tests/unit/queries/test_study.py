@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.datasets import Roles, build_dataset, demo_table
+from core.datasets import build_dataset, demo_table
 from core.datasets.splits import split
 from core.stats.estimates import Estimate, certain, mean_over_repeats, points, strongest
 from core.stats.fairness import METRICS
@@ -39,7 +39,6 @@ from core.studies.subject import AuditConfig, subject_of
 from tests import samples
 from tests.unit.queries.people import pool
 
-ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="region", each=True)
 SUMS = BiasQueriesSettings(questions=6, people=40, mechanism="noisy_sums", epsilon=0.5, repeats=4)
 EXACT = replace(SUMS, mechanism="exact")
 
@@ -56,10 +55,10 @@ def two():
 def three():
     """People of one origin and of two kinds of another, of 35%, about 33% and 33%."""
     table = samples.table(1500, seed=8)
-    east = np.arange(len(table.frame)) % 2 == 0
-    region = np.where(table.frame["origin"] == "north", "north", np.where(east, "east", "west"))
-    frame = table.frame.drop(columns="origin").assign(region=region)
-    return subject_of(CONFIG, build_dataset(replace(table, frame=frame, roles=(ROLES,)), ROLES))
+    others = np.where(np.arange(1500) % 2 == 0, "east", "west")
+    frame = table.frame.assign(origin=np.where(table.frame["origin"] == "north", "north", others))
+    roles = replace(samples.ROLES, group=(), each=True)
+    return subject_of(CONFIG, build_dataset(replace(table, frame=frame), roles))
 
 
 def result(subject, settings):
