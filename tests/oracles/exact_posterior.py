@@ -10,8 +10,6 @@ from tests.release_samples import part_mask
 
 Floats = npt.NDArray[np.float64]
 
-MOST_PEOPLE = 20
-
 _ROUNDING = 1e-9
 """What a number computed again may be off by."""
 
@@ -19,21 +17,10 @@ _ROUNDING = 1e-9
 def exact_posterior(prior, published):
     """Return P(s_i = 1 | the published numbers) for up to 20 people, over all 2ⁿ vectors.
 
-    Parameters
-    ----------
-    prior : array-like of shape (n,), in [0, 1]
-        P(s_i = 1) before, independent between people.
-    published : Published
-
-    Raises
-    ------
-    InputError
-        If there are more than 20 people, or no vector agrees with the numbers.
+    `prior` (n,) is P(s_i = 1) before, independent between people. InputError if no vector agrees with the numbers.
     """
     release = published.release
     q = probabilities(prior, release.n, name="posterior")
-    if release.n > MOST_PEOPLE:
-        raise InputError(f"Every vector can be visited for up to {MOST_PEOPLE} people, got {release.n}.")
     vectors = _every_vector(release.n)
     with np.errstate(divide="ignore"):
         log_chances = np.log(q), np.log1p(-q)

@@ -50,22 +50,11 @@ class People:
 
 
 def invented(seed, n=9_000, *, shares=(0.5, 0.5), proxy=0.3, bias=0.0, base=0.0, tilt=0.0, sharp=1.0):
-    """Draw people out of a known law.
+    """Draw people out of a known law, in groups of these shares.
 
-    Parameters
-    ----------
-    shares : tuple of float
-        Of the groups.
-    proxy : float
-        Standard deviations by which "hours" rises from group to group; "town" leans as strongly.
-    bias : float
-        What the label's log-odds rise by from group to group.
-    base : float
-        The label's log-odds of an average person.
-    tilt : float
-        What the weight of "skill" rises by from group to group, so that the attribute matters and no group is ahead.
-    sharp : float
-        Factor of the label's log-odds: the larger, the less is left to chance.
+    "hours" rises by `proxy` standard deviations from group to group, and "town" leans as strongly. The label's log-odds
+    are `base` for an average person and rise by `bias` from group to group; the weight of "skill" rises by `tilt`, so
+    that the attribute matters and no group is ahead. They are multiplied by `sharp`: the larger, the less is chance.
     """
     rng = np.random.default_rng([seed, n])
     k = len(shares)

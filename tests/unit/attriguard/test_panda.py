@@ -4,6 +4,7 @@ That it is Algorithm 1 and keeps its promises: tests/properties/test_attriguard_
 """
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -67,6 +68,7 @@ def test_records_of_every_form_are_changed_alike_and_left_as_they_were(people, f
     assert expected.noisy.indices.dtype == np.int32  # liblinear takes no other
 
 
+@cache
 def fitted(values):
     """Return sparse records and a network taught by them for a few rounds."""
     from sklearn.exceptions import ConvergenceWarning

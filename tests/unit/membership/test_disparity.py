@@ -163,24 +163,22 @@ def test_permuted_places_are_those_of_different_people():
 
 
 def drawn(n=900, seed=0):
-    """Return codes, labels and groups; column 3 is the group, column 0 goes with it."""
+    """Return codes, labels and groups; column 0 goes with the group."""
     rng = np.random.default_rng(seed)
     groups = (rng.random(n) < 0.4).astype(int)
-    codes = np.column_stack([rng.integers(0, 5, n) + 2 * groups, rng.integers(0, 3, n), rng.integers(0, 9, n), groups])
+    codes = np.column_stack([rng.integers(0, 5, n) + 2 * groups, rng.integers(0, 3, n), rng.integers(0, 9, n)])
     labels = (rng.random(n) < 0.3 + 0.05 * codes[:, 1]).astype(int)
     return codes, labels, groups
 
 
 CODES, LABELS, GROUPS = drawn()
 MEMBERS = np.random.default_rng(1).permutation(900)[:700]
-SIDES = SimpleNamespace(
-    features=CODES[:, :3].astype(float), labels=LABELS, sensitive=GROUPS, group_names=("men", "women")
-)
+SIDES = SimpleNamespace(features=CODES.astype(float), labels=LABELS, sensitive=GROUPS, group_names=("men", "women"))
 
 
 def test_clusters_are_as_many_as_can_be():
     clustering = clusters(SIDES, np.arange(900), seed=3)
-    features = (CODES[:, :3] - CODES[:, :3].mean(axis=0)) / CODES[:, :3].std(axis=0)
+    features = (CODES - CODES.mean(axis=0)) / CODES.std(axis=0)
 
     def tally(cluster, groups, k):
         return [[((cluster == c) & (groups == g)).sum() for g in (0, 1)] for c in range(k)]
