@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.base.errors import PrivacyLeakWarning
@@ -106,16 +106,10 @@ def test_without_noise_it_is_the_plain_tree(case, accounting):
     expected = np.array([plain_shares(plain, tuple(row), case.n_classes) for row in records.tolist()])
     assert np.array_equal(tree.predict_proba(records), expected)
     assert np.array_equal(tree.predict(records), expected.argmax(axis=1))
-    event(f"{tree.depth_} levels")
 
 
 @EVERY
-@given(
-    st.integers(1, 40),
-    st.integers(1, 60),
-    st.floats(1e-6, 1e6),
-    st.sampled_from(["savings", "literal"]),
-)
+@given(st.integers(1, 40), st.integers(1, 60), st.floats(1e-6, 1e6), st.sampled_from(["savings", "literal"]))
 def test_the_ledger_adds_up(depth, further, epsilon, accounting):
     ledger = BudgetLedger(
         accounting=accounting, requested_epsilon=epsilon, depth=depth, n_attributes=depth + further - 1

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.stats.projection import Constraints, project
@@ -85,9 +85,7 @@ def check_promise(done, posterior, truth):
     impossible = np.isinf(before)
     assert np.array_equal(impossible, np.isinf(after))
     if impossible.any():
-        event("truth held to be impossible")
         return
-    event(f"{done.status}, {'moved' if done.value > 0 else 'at rest'}")
     assert done.status == "converged", done.reason  # the truth itself meets the bounds, so they can be met
     assert done.value >= 0
     assert before.sum() - after.sum() >= done.value - 1e-9
@@ -160,7 +158,6 @@ def test_the_promise_holds_for_any_true_statistics(case):
     assert (done.multipliers[~constraints.equality] >= 0).all()
     if np.isinf(before).any():
         return
-    event(done.status)
     assert done.status != "infeasible"
     assert before.sum() - after.sum() >= done.value - 1e-9
     assert done.value >= 0

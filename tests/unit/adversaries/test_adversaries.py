@@ -152,54 +152,41 @@ def test_drift_caveat_is_of_named_sets_alone(shift, kind):
     assert of_rows is None
 
 
-EVALUATIONS = 12  # ten of them drawn at random, as the sampler starts
-SEED = 1
-
-
 @pytest.fixture(scope="module")
 def few_people():
     return dataset(400, leak=1.2, seed=4)
 
 
-def _search(few_people, kind="features", **settings):
-    arguments = {"evaluations": EVALUATIONS, "seed": SEED} | settings
-    return tune_forest(
-        kind, few_people.features, few_people.labels, few_people.sensitive, few_people.labels, **arguments
-    )
+def _search(people, **settings):
+    return tune_forest("features", people.features, people.labels, people.sensitive, people.labels, seed=1, **settings)
 
 
 @pytest.fixture(scope="module")
 def tuned_forest(few_people):
-    return _search(few_people)
+    return _search(few_people, evaluations=12)  # ten of them drawn at random, as the sampler starts
 
 
 def test_the_search_starts_from_the_pinned_forest_and_keeps_the_best(tuned_forest):
-    assert len(tuned_forest.trials) == EVALUATIONS
-    parameters = [parameters for parameters, _ in tuned_forest.trials]
+    parameters, scores = zip(*tuned_forest.trials, strict=True)
+    scores = [score.value for score in scores]
+    assert len(scores) == 12
     assert parameters[0] == PINNED == forest_parameters()
-    scores = [score.value for _, score in tuned_forest.trials]
     assert tuned_forest.parameters == parameters[int(np.argmax(scores))]
     table = tuned_forest.to_frame()
     assert table.loc[table["chosen"], "score"].tolist() == [max(scores)]
 
 
-def _search_halves(few_people):
-    rows = np.arange(few_people.n)
-    seed = child_seed(SEED, "tuning held-out records")
-    search, held_out = train_test_split(rows, test_size=0.2, stratify=few_people.sensitive, random_state=seed)
-    return search, held_out
-
-
 @pytest.mark.parametrize("pinned", [True, False])
 def test_accuracies_are_of_forests_trained_on_the_search_records(few_people, tuned_forest, pinned):
-    search, held_out = _search_halves(few_people)
-    records = np.column_stack([few_people.features, few_people.labels])
-    parameters = PINNED if pinned else tuned_forest.parameters
-    seed = child_seed(SEED, "tuning forests")
-    forest = RandomForestClassifier(**parameters, class_weight="balanced", random_state=seed)
-    forest.fit(records[search], few_people.sensitive[search])
-    right = forest.predict(records[held_out]) == few_people.sensitive[held_out]
-    estimate = tuned_forest.pinned_accuracy if pinned else tuned_forest.accuracy
+    records, truth = np.column_stack([few_people.features, few_people.labels]), few_people.sensitive
+    drawn_with = child_seed(1, "tuning held-out records")
+    search, held_out = train_test_split(np.arange(truth.size), test_size=0.2, stratify=truth, random_state=drawn_with)
+    parameters, estimate = tuned_forest.parameters, tuned_forest.accuracy
+    if pinned:
+        parameters, estimate = PINNED, tuned_forest.pinned_accuracy
+    grown_with = child_seed(1, "tuning forests")
+    forest = RandomForestClassifier(**parameters, class_weight="balanced", random_state=grown_with)
+    right = forest.fit(records[search], truth[search]).predict(records[held_out]) == truth[held_out]
     assert estimate.value == pytest.approx(right.mean())
     assert estimate.n == held_out.size == few_people.n // 5
 
