@@ -150,15 +150,18 @@ def test_order_and_names_of_groups_do_not_matter(n, k, seed, tolerance):
     guess, predictions, _, truth, cost = drawn(n, k, seed)
     rng = np.random.default_rng(seed)
     order, names = rng.permutation(n), rng.permutation(k)
-    share = np.bincount(truth, minlength=k) / n
-    shares = [None if value == 0 or g else float(value) for g, value in enumerate(share)]
-    renamed = [shares[g] for g in np.argsort(names)]
-    disclosure = {"tolerance": tolerance, "n_groups": k}
+    known = float((truth == 0).mean())
+    shares = np.array([known or None, *[None] * (k - 1)])
+
+    def cheapest(guess, predictions, cost=cost, shares=shares):
+        disclosed = {"tolerance": tolerance, "n_groups": k, "group_shares": shares.tolist()}
+        return objective(correct(guess, predictions, cost=cost, **disclosed))
+
     values = [
-        objective(correct(guess, predictions, cost=cost, group_shares=shares, **disclosure)),
-        objective(correct(guess[order], predictions[order], cost=cost[order], group_shares=shares, **disclosure)),
-        objective(correct(names[guess], predictions, cost=cost, group_shares=renamed, **disclosure)),
-        objective(correct(guess, 1 - predictions, cost=cost, group_shares=shares, **disclosure)),
+        cheapest(guess, predictions),
+        cheapest(guess[order], predictions[order], cost[order]),
+        cheapest(names[guess], predictions, shares=shares[np.argsort(names)]),
+        cheapest(guess, 1 - predictions),
     ]
     assert values == pytest.approx([values[0]] * 4, rel=2e-9)
 
@@ -170,18 +173,17 @@ def test_knowing_more_never_costs_less_and_the_truth_stays_feasible(n, k, seed, 
     guess, predictions, labels, truth, cost = drawn(n, k, seed)
     truth[: 4 * k] = np.tile(np.arange(k), 4)[:n]
     labels[: 4 * k] = np.repeat([0, 0, 1, 1], k)[:n]
-    if np.unique(truth[labels == 0]).size < k or np.unique(truth[labels == 1]).size < k:
+    if min(np.unique(truth[labels == label]).size for label in (0, 1)) < k:
         return
     value = unfairness(predictions, truth, metric=metric, labels=labels)
-    share = [float(count / n) for count in np.bincount(truth, minlength=k)]
+    shares = {"group_shares": (np.bincount(truth, minlength=k) / n).tolist()}
     disclosure = {"metric": metric, "labels": labels, "cost": cost, "n_groups": k}
-    loose = objective(correct(guess, predictions, tolerance=value, **disclosure))
-    rounded = objective(correct(guess, predictions, unfairness=(max(0.0, value - 0.01), value), **disclosure))
-    pinned = objective(correct(guess, predictions, unfairness=value, **disclosure))
-    shared = objective(correct(guess, predictions, unfairness=value, group_shares=share, **disclosure))
-    second = Disclosed(predictions=1 - labels, tolerance=unfairness(1 - labels, truth, metric=METRICS[0]))
+    knowledge = [{"tolerance": value}, {"unfairness": (max(0.0, value - 0.01), value)}, {"unfairness": value}]
+    knowledge.append({"unfairness": value, **shares})
+    upwards = [objective(correct(guess, predictions, **disclosure, **known)) for known in knowledge]
     first = Disclosed(predictions=predictions, metric=metric, labels=labels, unfairness=value)
-    joint = objective(correct_jointly(guess, [first, second], cost=cost, n_groups=k, group_shares=share))
-    upwards = [loose, rounded, pinned, shared, joint, math.fsum(cost[truth != guess])]
+    second = Disclosed(predictions=1 - labels, tolerance=unfairness(1 - labels, truth, metric=METRICS[0]))
+    upwards.append(objective(correct_jointly(guess, [first, second], cost=cost, n_groups=k, **shares)))
+    upwards.append(math.fsum(cost[truth != guess]))
     assert all(low <= high * (1 + 2e-9) for low, high in itertools.pairwise(upwards))
     assert upwards[-2] < math.inf
