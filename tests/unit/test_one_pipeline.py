@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,11 +14,13 @@ from core.__main__ import main
 from core.auditing import ModelPlan, plan_text
 from core.auditing.plan import changed_plan
 from core.auditing.run import audited_of, measured
+from core.base.caveats import Caveat, CaveatKind
 from core.base.errors import InputError
+from core.cli.notebook import AuditResult
 from core.datasets import read_table
 from core.experiments.experiment import grid_of, run_experiment
 from core.models import GIVEN_PREDICTIONS
-from core.report import board_html
+from core.report import Reports, board_html
 from core.stats.estimates import estimate_columns
 from core.studies.registry import STUDIES
 from core.studies.study import Outcome
@@ -152,6 +155,15 @@ def test_a_notebook_shows_the_board_of_the_report(result):
     assert headline.startswith(f"**{result.headline}** ")
     assert all(row.title in line for row, line in zip(limited, lines[: len(limited)], strict=True))
     assert list(result.checks["check"])[: len(limited)] == [row.check for row in limited]
+
+
+def test_the_frame_of_a_notebook_is_higher_with_more_caveats(result):
+    release, heights = result.reports.audit, []
+    for many in (0, 5, 10):
+        caveats = tuple(Caveat(CaveatKind.PERSONS_REPEATED, f"Caveat {i}.") for i in range(many))
+        frame = AuditResult(Reports(replace(release, verdict=replace(release.verdict, caveats=caveats))))._repr_html_()
+        heights.append(float(re.search(r"height: (\d+)rem", frame)[1]))
+    assert np.diff(heights).min() >= 5
 
 
 @pytest.mark.parametrize(
