@@ -150,8 +150,8 @@ def test_order_and_names_of_groups_do_not_matter(n, k, seed, tolerance):
     guess, predictions, _, truth, cost = drawn(n, k, seed)
     rng = np.random.default_rng(seed)
     order, names = rng.permutation(n), rng.permutation(k)
-    known = float((truth == 0).mean())
-    shares = np.array([known or None, *[None] * (k - 1)])
+    first = float((truth == 0).mean())
+    shares = np.array([first or None, *[None] * (k - 1)])
 
     def cheapest(guess, predictions, cost=cost, shares=shares):
         disclosed = {"tolerance": tolerance, "n_groups": k, "group_shares": shares.tolist()}
@@ -180,7 +180,7 @@ def test_knowing_more_never_costs_less_and_the_truth_stays_feasible(n, k, seed, 
     disclosure = {"metric": metric, "labels": labels, "cost": cost, "n_groups": k}
     knowledge = [{"tolerance": value}, {"unfairness": (max(0.0, value - 0.01), value)}, {"unfairness": value}]
     knowledge.append({"unfairness": value, **shares})
-    upwards = [objective(correct(guess, predictions, **disclosure, **known)) for known in knowledge]
+    upwards = [objective(correct(guess, predictions, **disclosure, **published)) for published in knowledge]
     first = Disclosed(predictions=predictions, metric=metric, labels=labels, unfairness=value)
     second = Disclosed(predictions=1 - labels, tolerance=unfairness(1 - labels, truth, metric=METRICS[0]))
     upwards.append(objective(correct_jointly(guess, [first, second], cost=cost, n_groups=k, **shares)))

@@ -250,8 +250,8 @@ def test_features_are_not_learned_a_second_time_beside_coins(codes):
     posteriors, truth = people.attacked(scores=people.rng.random(N).round(4)), people.sensitive[N_LEARNED:]
     reached, best = ((p.argmax(axis=1) == truth).mean() for p in (posteriors.before, posteriors.after))
     assert best < reached + 0.01
-    learned, known = code[:N_LEARNED], people.sensitive[:N_LEARNED]
-    table = np.bincount(learned, known, codes) / np.maximum(np.bincount(learned, minlength=codes), 1)
+    learned, groups = code[:N_LEARNED], people.sensitive[:N_LEARNED]
+    table = np.bincount(learned, groups, codes) / np.maximum(np.bincount(learned, minlength=codes), 1)
     assert reached > ((table[code[N_LEARNED:]] > 0.5) == truth).mean() - 0.015
 
 

@@ -184,8 +184,9 @@ def blocked():
     rng = np.random.default_rng(0)
     job, _, club, rooms = (rng.integers(0, k, 408).astype(float) for k in (2, 2, 2, 3))
     records = np.column_stack([job, job, club, rooms, rng.normal(size=408)])
-    (known, public), (known_truth, truth) = np.split(records, [400]), np.split(job.astype(int), [400])
-    village = replace(people(n=400, u=8), attacker_records=known, known_truth=known_truth, public=public, truth=truth)
+    (attacker_records, public), (known_truth, truth) = np.split(records, [400]), np.split(job.astype(int), [400])
+    arrays = {"attacker_records": attacker_records, "known_truth": known_truth, "public": public, "truth": truth}
+    village = replace(people(n=400, u=8), **arrays)
     return case_of(village, (("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")))
 
 

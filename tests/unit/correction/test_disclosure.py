@@ -236,7 +236,7 @@ def test_balanced_accuracy_is_compared_with_an_even_guess_of_the_groups(leaking)
     assert control.value == control.low == control.high == 1 / 2
 
 
-OTHERS = people(800, 2)
+VALIDATION = people(800, 2)
 
 
 @pytest.mark.parametrize("raised", [False, True])
@@ -298,12 +298,12 @@ def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not(
     is held fewer than 48 times with a chance below one in a thousand.
     """
     everybody = people(40_000, 7, bias=1.2, skill=1.5)
-    true = disclose(everybody, OTHERS, tolerance=0.1, draws=0).gain.value
+    true = disclose(everybody, VALIDATION, tolerance=0.1, draws=0).gain.value
     rng = np.random.default_rng(11)
     samples = [some(everybody, rng.integers(0, 40_000, 800)) for _ in range(60)]
 
     def held(draws):
-        disclosures = [disclose(x, OTHERS, tolerance=0.1, draws=draws, seed=i) for i, x in enumerate(samples)]
+        disclosures = [disclose(x, VALIDATION, tolerance=0.1, draws=draws, seed=i) for i, x in enumerate(samples)]
         gains = [disclosure.gain for disclosure in disclosures if disclosure.gain is not None]
         return sum(gain.low <= true <= gain.high for gain in gains)
 
@@ -315,7 +315,7 @@ def _gains(*attackers, seed=3):
     """Return what the promise adds to the best of these attackers, and to the first."""
     attacked = {str(number): attacker for number, attacker in enumerate(attackers)}
     disclosures = {
-        name: disclose(records, OTHERS, tolerance=0.05, raise_until_true=True) for name, records in attacked.items()
+        name: disclose(records, VALIDATION, tolerance=0.05, raise_until_true=True) for name, records in attacked.items()
     }
     return gain_of_best(attacked, disclosures, seed=seed), disclosures["0"].gain
 

@@ -145,7 +145,7 @@ def test_network_scores_of_each_half_lie_evenly_between_0_and_1():
     assert guessed.score.min() > 0 and guessed.score.max() < 1
 
 
-JUDGED = 1200
+EVERYBODY = 1200
 
 
 def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypatch):
@@ -229,7 +229,7 @@ def test_copies_are_other_peoples_values_a_column_at_a_time():
         seen.append(rows)
         return np.ones(len(rows), dtype=np.uint8)
 
-    split, ones = member_split(JUDGED, seed=0), np.ones(JUDGED, dtype=np.uint8)
+    split, ones = member_split(EVERYBODY, seed=0), np.ones(EVERYBODY, dtype=np.uint8)
     access = QueryAccess(columns=4, ask=echo)
     guessed = REGISTRY["boundary"].judge(Evidence(labels=ones, predictions=ones, split=split, access=access))
     copies = np.concatenate(seen).reshape(split.judged_rows.size, boundary.COPIES, 4)
@@ -257,11 +257,11 @@ def test_the_half_that_teaches_tells_whether_labels_of_members_withstand(make, w
 def without_members(name, seed):
     """Return evidence of a model trained on nobody who is judged."""
     if name == "boundary":
-        split = member_split(JUDGED, seed=seed, known_share=0.0625, judged_share=0.75)
-        unjudged = np.setdiff1d(np.arange(JUDGED), split.judged_rows)
-        return label_evidence(DecisionTreeClassifier(random_state=0), JUDGED, seed=seed, noise=0.5, trained=unjudged)
-    people = member_people(samples.table(JUDGED, seed=seed), samples.ROLES)
-    split = member_split(JUDGED, seed=seed, judged_share=0.8)
+        split = member_split(EVERYBODY, seed=seed, known_share=0.0625, judged_share=0.75)
+        unjudged = np.setdiff1d(np.arange(EVERYBODY), split.judged_rows)
+        return label_evidence(DecisionTreeClassifier(random_state=0), EVERYBODY, seed=seed, noise=0.5, trained=unjudged)
+    people = member_people(samples.table(EVERYBODY, seed=seed), samples.ROLES)
+    split = member_split(EVERYBODY, seed=seed, judged_share=0.8)
     train = id3_target(people, max_depth=4)
     unjudged = np.setdiff1d(np.concatenate([split.members, split.outsiders]), split.judged_rows)
     more = {"features": people.codes, "seed": seed, "train": train, "shadows": 8}

@@ -272,9 +272,9 @@ def test_why_nobody_names_the_gain_that_makes_no_one_certain():
     hits = np.zeros(50, dtype=np.bool_)
     attack = IdentifiedRecords(attack="outputs", identified=hits, leak=hits, measure="accuracy", average=gain)
     changes = ({}, {"average": replace(gain, low=-0.01)}, {"beyond_chance": True})
-    certain, *others = (why_nobody(risk(nobody(), attacks=(replace(attack, **change),))) for change in changes)
+    certain, *silent = (why_nobody(risk(nobody(), attacks=(replace(attack, **change),))) for change in changes)
     assert "(+4.9 points of accuracy over imputation)" in certain and "nobody" in certain
-    assert others == ["", ""]
+    assert silent == ["", ""]
 
 
 def test_without_fix_is_said_once_for_all_people():

@@ -55,8 +55,8 @@ def two():
 def three():
     """People of one origin and of two kinds of another, of 35%, about 33% and 33%."""
     table = samples.table(1500, seed=8)
-    others = np.where(np.arange(1500) % 2 == 0, "east", "west")
-    frame = table.frame.assign(origin=np.where(table.frame["origin"] == "north", "north", others))
+    halves = np.where(np.arange(1500) % 2 == 0, "east", "west")
+    frame = table.frame.assign(origin=np.where(table.frame["origin"] == "north", "north", halves))
     roles = replace(samples.ROLES, group=(), each=True)
     return subject_of(CONFIG, build_dataset(replace(table, frame=frame), roles))
 
