@@ -92,7 +92,7 @@ def released_posteriors(
 ) -> dict[str, AttackerPosteriors]:
     """Return what each attacker of `ATTACKER_POSITIONS` makes of a release, by default the plan's."""
     plan = subject.outputs if outputs is None else outputs
-    return subject.once(
+    return subject.once_for_model(
         f"released {plan}",
         lambda: {name: _attacked(subject, plan, name) for name in _attackers(subject)},
     )
@@ -164,7 +164,7 @@ _MOST_IN_CONTROL = 20_000
 
 def control_gain(subject: Subject, control: str, position: str, measure: str) -> Estimate:
     """Return what one attacker gains from the outputs of a control; see `CONTROLS`."""
-    posteriors = subject.once(
+    posteriors = subject.once_for_model(
         _control(control, position, subject.outputs),
         lambda: _attacked(subject, subject.outputs, position, control=control),
     )
@@ -182,7 +182,7 @@ _Attacker = tuple[ImputationAttacker, Ints, Imputed]
 
 def _attackers(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     """Return the attackers by position, made once; all outputs are attacked from the same imputations."""
-    return subject.once("attackers without the release", lambda: _imputing(subject))
+    return subject.once_for_model("attackers without the release", lambda: _imputing(subject))
 
 
 def attacked_rows(subject: Subject, position: str) -> Ints:
@@ -388,7 +388,7 @@ def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
         attack="label",
         n_attacker_records=known_rows.size,
     )
-    subject.once(f"released {subject.outputs}", lambda: {"outside": posteriors})
+    subject.once_for_model(f"released {subject.outputs}", lambda: {"outside": posteriors})
     _leave_out_controls(subject)
     return subject, AttributeSettings()
 
@@ -399,7 +399,7 @@ def _leave_out_controls(subject: Subject) -> None:
         no_gain = replace(posteriors, after=posteriors.before)
         for control in CONTROLS:
             key = _control(control, position, subject.outputs)
-            subject.once(key, lambda result=no_gain: result)  # type: ignore[misc]
+            subject.once_for_model(key, lambda result=no_gain: result)  # type: ignore[misc]
 
 
 def _frequencies(kinds: Ints, sensitive: Codes, share: float) -> Floats:
