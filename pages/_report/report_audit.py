@@ -257,32 +257,29 @@ _BRIEF_FORMS = {
 """Ending of a brief -> its type and icon."""
 
 
+NOT_TESTED = "Self-test still running: what is made or signed now says that it was not run."
+
+
 def brief_button(
     reports: Reports, *, testing: bool = False, key: str = "download_internal_brief"
 ) -> None:
-    """Offer the decision brief to sign, as PDF, or as HTML where the packages that set a PDF are missing.
-
-    While FairLeak tests itself there is none: the result belongs to what is signed, and changes its fingerprint.
-    """
+    """Offer the decision brief to sign, as PDF, or as HTML where the packages that set a PDF are missing."""
     ending = ".html"
     hint: str | None = MISSING
     if has_typst():
         ending = ".pdf"
         hint = None
     mime, icon = _BRIEF_FORMS[ending]
-    label = f"Decision brief ({ending[1:].upper()})"
     if testing:
-        label = "Decision brief: after the self-test"
-        hint = "Opens when the self-test has ended, which is part of it."
+        hint = " ".join(filter(None, (NOT_TESTED, hint)))
     panels.download(
-        label,
+        f"Decision brief ({ending[1:].upper()})",
         _brief(reports, ending),
         f"fairleak-internal-brief{ending}",
         key=key,
         mime=mime,
         icon=icon,
         type="primary",
-        disabled=testing,
         help=hint,
     )
 
@@ -294,9 +291,6 @@ def _brief(reports: Reports, ending: str) -> Callable[[], bytes]:
     review = report_history.next_review(signatures)
     options: dict[str, str] = {"ending": ending, "review": review, "annex": _INTERNAL}
     return partial(brief_file, document, signatures, **options)
-
-
-_NOT_TESTED = "Self-test still running: a report made now says that it was not run."
 
 
 def downloads(reports: Reports, tested: SelfTests) -> None:
@@ -337,7 +331,7 @@ def public_note(reports: Reports, *, testing: bool) -> str:
     """Note over the public summary; `testing` says that the self-test still runs."""
     notes = ["Settings, limits, verdict words and caveats; no number measured on people."]
     if testing:
-        notes.append(_NOT_TESTED)
+        notes.append(NOT_TESTED)
     if not reports.audit.plan.title and reports.audit.plan.config.dataset == state.UPLOAD:
         notes.append(
             "Give it a title under Audit plan: without one its reader does not know which model it is about."

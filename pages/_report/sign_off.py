@@ -166,6 +166,13 @@ def signature_line(signature: Signature, document: Report | None = None) -> str:
     return f"{'. '.join(parts)}."
 
 
+def is_in_register(document: Report) -> bool:
+    """Whether the register has this very report."""
+    models = report_history.records(History.models)
+    entries = [entry for model in models for entry in model.entries if entry.deleted is None]
+    return any(entry.fingerprint == document.fingerprint for entry in entries)
+
+
 def decision_lines(document: Report) -> tuple[str, ...]:
     """Return, a line of Markdown each, the bans on the model and what else stands on this version."""
     models = report_history.records(History.models)
@@ -231,14 +238,14 @@ def _form(document: Report, *, testing: bool) -> None:
                     on_click=_keep,
                     args=(document,),
                     kwargs={"sign": True},
-                    disabled=testing or not has_version or bool(closed),
+                    disabled=not has_version or bool(closed),
                 )
             st.button(
                 "Keep without a decision",
                 key="keep_audit",
                 on_click=_keep,
                 args=(document,),
-                disabled=testing or not has_version or entry is not None,
+                disabled=not has_version or entry is not None,
                 help="Keeps the report's findings, plan, policy and verdict in the register; never the table.",
             )
 
@@ -247,13 +254,14 @@ def _about(document: Report, name: str, version: str, *, testing: bool) -> str:
     """Return which report is signed, or what has to come first."""
     if not signin.is_officer():
         return "An officer signs."
-    if testing:
-        return "Opens when the self-test has ended, which becomes part of the report."
     register = document.plan.register
     if register.version:
         mark = short_fingerprint(document.fingerprint)
         version_title = f"{register.model} {register.version}"
-        return f"You sign for {version_title}. The report signed has the fingerprint {mark}."
+        about = f"You sign for {version_title}. The report signed has the fingerprint {mark}."
+        if testing:
+            return f"{about} {report_audit.NOT_TESTED}"
+        return about
     if name and version:
         try:
             RegisterPlan(model=name, version=version)

@@ -1,17 +1,19 @@
 """The dialog "Decide and sign" in-process, and what pages offer to each role; all other tests have no sign-in."""
 
 import re
+import threading
 from datetime import date
 
 import pytest
 
+import core.auditing
 from core.base.errors import FairLeakError
 from core.desk import default_ledger, open_ledger
 from core.store.history import History, default_history
 from pages.shell import signin
 from pages.shell.signin import Role
 from tests import desk_files
-from tests.app.deciding import attacks, changed, section
+from tests.app.deciding import SELF_TESTS, attacks, changed, section
 from tests.app.test_desk import from_file, sent
 from tests.browser.signing_in import addresses
 from tests.samples_report import sample
@@ -112,6 +114,39 @@ def test_the_dialog_says_the_fingerprint_that_is_signed_and_none_before_the_mode
     assert not report.has_button("sign_audit") and "Loans 1.0: " in report.page_text
     report.click("open_decision")  # what was signed, and no form
     assert signed in report.test.success[0].value and not report.has_button("sign_audit")
+
+
+def test_a_report_signed_while_the_self_test_runs_stays_on_the_page_when_it_has_ended(start, attacks, monkeypatch):
+    ended = threading.Event()
+
+    def self_test(folder, report=None):
+        ended.wait(60)
+        return SELF_TESTS
+
+    attacks.instead = sample()
+    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
+    monkeypatch.setattr(core.auditing, "self_test_in_subprocess", self_test)
+    dashboard = start().open("report", settled=False)
+    dashboard.until(lambda: dashboard.has_button("open_decision"))
+    dashboard.press("open_decision")
+    for key, value in (
+        ("sign_model", "Loans"),
+        ("sign_version", "1.0"),
+        ("sign_who", "Ada, DPO"),
+        ("sign_reason", "-"),
+    ):
+        if key == "sign_model":
+            dashboard.widget(key).options.append(value)
+        dashboard.widget(key).set_value(value)
+    dashboard.test.run()
+    dashboard.press("sign_audit")
+    (entry,) = history().entries()
+    assert not history().document(entry).self_tests
+    ended.set()
+    dashboard.until(lambda: not dashboard.has_button("cancel_self_test"))
+    dashboard.test.run()
+    assert dashboard.has_button("sign_again_button")
+    assert entry.short in dashboard.test.success[0].value
 
 
 def signed_on(dashboard):
