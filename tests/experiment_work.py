@@ -1,4 +1,4 @@
-"""Small experiments whose measuring is written down."""
+"""Small experiments: models that are measured and not attacked, and where that is done."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import time
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 
 from core.base.serialize import Result
 from core.datasets import AuditDataset
@@ -58,21 +57,6 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
         accuracy_test=model.accuracy_test,
         seconds=time.perf_counter() - started,
     )
-
-
-def logged(config: AuditConfig, dataset: AuditDataset, *, log: Path) -> MeasuredModel:
-    """Measure, and write down who began with what."""
-    with open(log, "a", encoding="utf-8") as file:  # one short line in append mode: never torn
-        file.write(f"{os.getpid()} {config.tolerance}\n")
-    return measure(config, dataset)
-
-
-def begun(log: Path) -> list[tuple[int, float]]:
-    """Return (process, tolerance) of everything that was begun."""
-    if not log.exists():
-        return []
-    lines = [line.split() for line in log.read_text(encoding="utf-8").splitlines()]
-    return [(int(process), float(tolerance)) for process, tolerance in lines]
 
 
 def surroundings(config: AuditConfig, dataset: AuditDataset) -> Surroundings:

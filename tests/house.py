@@ -1,4 +1,4 @@
-"""The source as a house: files, tokens, names, lines by kind, which takes what from which; `make size` prints it."""
+"""The source as a house: files, tokens, names, which takes what from which; `make size` prints what a reader meets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sources() -> dict[str, Path]:
 @cache
 def tree(path: Path) -> ast.Module:
     """Return a file, parsed."""
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return ast.parse(path.read_text("utf-8"))
 
 
 def imported_module(path: Path, node: ast.ImportFrom) -> str:
@@ -97,21 +97,6 @@ def circle() -> list[str]:
     return []
 
 
-def kinds(path: Path) -> Counter[str]:
-    """Return a file's lines by kind: code, docstring, import, comment, blank."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    kind = ["code" if line.strip() else "blank" for line in lines]
-    for number, line in enumerate(lines):
-        if line.lstrip().startswith("#"):
-            kind[number] = "comment"
-    for node in ast.walk(tree(path)):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            kind[node.lineno - 1 : node.end_lineno] = ["import"] * (node.end_lineno - node.lineno + 1)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            kind[node.lineno - 1 : node.end_lineno] = ["docstring"] * (node.end_lineno - node.lineno + 1)
-    return Counter(kind)
-
-
 def declared_names(path: Path) -> Iterator[str]:
     """Yield the names a file gives: its own, functions, classes, parameters, variables, attributes, aliases."""
     yield path.stem
@@ -136,12 +121,6 @@ def class_names(path: Path) -> Iterator[str]:
     yield from (node.name for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef))
 
 
-def _is_data_class(node: ast.ClassDef) -> bool:
-    decorators = [decorator.func if isinstance(decorator, ast.Call) else decorator for decorator in node.decorator_list]
-    names = {ast.unparse(part).rpartition(".")[2] for part in (*decorators, *node.bases)}
-    return bool(names & {"dataclass", "Result"})
-
-
 def _counted_lines(path: Path) -> Counter[str]:
     """Count tokens, statements and lines of code, without docstrings, comments and imports."""
     silent = set()
@@ -153,7 +132,7 @@ def _counted_lines(path: Path) -> Counter[str]:
             silent.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     figures: Counter[str] = Counter()
     code_lines = set()
-    for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
         if token.type in _SILENT or token.start[0] in silent:
             continue
         figures["statements" if token.type == tokenize.NEWLINE else "tokens"] += 1
@@ -177,41 +156,24 @@ def figures_of(paths: list[Path]) -> dict[str, float]:
     thousands = counts["code lines"] / 1000
     return {
         "tokens": counts["tokens"],
+        "lines of code": counts["code lines"],
         "tokens a statement": counts["tokens"] / counts["statements"],
         "inline ifs per 1,000 lines of code": sum(isinstance(node, ast.IfExp) for node in nodes) / thousands,
         "packed assignments per 1,000 lines of code": packed / thousands,
         "private names": sum(last_word(name) in PRIVATE_VOCABULARY for path in paths for name in declared_names(path)),
         "class names with two meanings": sum(len(paths) > 1 for paths in homes.values()),
-        "data classes": sum(isinstance(node, ast.ClassDef) and _is_data_class(node) for node in nodes),
         "files": len(paths),
     }
 
 
 def main() -> None:
-    """Print files and lines of each room of the source and of the tests, then what a stranger has to read."""
-    rooms: dict[str, list[Path]] = {}
-    for path in sources().values():
-        parts = path.relative_to(ROOT).parts
-        rooms.setdefault("/".join(parts[:2] if len(parts) > 2 else parts[:-1]) or "top level", []).append(path)
-    rows = [(room, len(paths), sum(map(kinds, paths), Counter())) for room, paths in sorted(rooms.items())]
-    rows.append(("source", len(sources()), sum((row[2] for row in rows), Counter())))
-    tests = sorted((ROOT / "tests").rglob("*.py"))
-    rows.append(("tests", len(tests), sum(map(kinds, tests), Counter())))
-    print(f"{'':24}{'files':>7}{'lines':>8}{'code':>8}{'docstring':>11}{'import':>8}{'blank':>7}{'comment':>9}")
-    for room, files, count in rows:
-        print(
-            f"{room:24}{files:7,}{count.total():8,}{count['code']:8,}{count['docstring']:11,}"
-            f"{count['import']:8,}{count['blank']:7,}{count['comment']:9,}"
-        )
-    print()
-    of_source, of_tests = figures_of(list(sources().values())), figures_of(tests)
+    """Print what a stranger has to read of the source and of the tests."""
+    of_source = figures_of(list(sources().values()))
+    of_tests = figures_of(sorted((ROOT / "tests").rglob("*.py")))
     print(f"{'':46}{'source':>9}{'tests':>9}")
     for name, value in of_source.items():
-        print(
-            f"{name:46}{value:9,.4g}{of_tests[name]:9,.4g}"
-            if value < 1000
-            else f"{name:46}{value:9,}{of_tests[name]:9,}"
-        )
+        form = "9,.4g" if value < 1000 else "9,"
+        print(f"{name:46}{value:{form}}{of_tests[name]:{form}}")
     rooms_in_core = [path for path in (ROOT / "core").iterdir() if not path.name.startswith(("_", "."))]
     print(f"{'names in core':46}{len(rooms_in_core):9}")
 

@@ -9,10 +9,10 @@ import pytest
 from core.__main__ import main
 
 
-def exit_code(*arguments: str) -> int:
+def exit_code(*arguments: str | Path) -> int:
     """Run a command and return its exit code, also where it is the parser that ends it."""
     try:
-        return main(arguments)
+        return main([str(argument) for argument in arguments])
     except SystemExit as left:
         return int(left.code or 0)
 
@@ -20,7 +20,7 @@ def exit_code(*arguments: str) -> int:
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     """Run a command that must refuse; return its one sentence."""
     capsys.readouterr()
-    assert exit_code(*map(str, arguments)) == 3
+    assert exit_code(*arguments) == 3
     output = capsys.readouterr()
     assert (
         not output.out and output.err.count("\n") == 1 and output.err.endswith("\n") and "Traceback" not in output.err

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.auditing import AuditPlan, DataPlan, MembershipSettings
+from core.auditing import AuditPlan, DataPlan, MembershipSettings, ModelPlan
 from core.datasets import AuditDataset, Roles, Table, build_dataset
+from core.models import GIVEN_PREDICTIONS
 from core.studies.subject import AuditConfig
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",))
@@ -57,3 +59,10 @@ def plan(**settings: Any) -> AuditPlan:
         config=AuditConfig(dataset="upload", roles=ROLES, **config),
         membership=MembershipSettings(shadows=0),
     )
+
+
+def given_plan(**roles: Any) -> AuditPlan:
+    """Return the plan of an audit of the same people and of a model's answers, which stand in these columns."""
+    trained = plan(method=GIVEN_PREDICTIONS)
+    config = replace(trained.config, roles=replace(ROLES, **roles))
+    return replace(trained, config=config, model=ModelPlan(kind="predictions"))

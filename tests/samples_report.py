@@ -107,21 +107,15 @@ def _near(value: float, half: float = 0.0055) -> Estimate:
     return _estimate(value, max(0.0, value - half), value + half, 14924)
 
 
-def gap_and_ratio(groups: tuple[GroupSummary, ...]) -> tuple[float, float]:
-    """Return the groups' unfairness by statistical parity, and the lowest rate of acceptance over the highest."""
-    measured_rates = [g.test_rate for g in groups if g.test_rate.n]
-    if not any(rate.value for rate in measured_rates):
-        return 0.0, 1.0
-    overall = sum(rate.value * rate.n for rate in measured_rates) / sum(rate.n for rate in measured_rates)
-    rates = [rate.value for rate in measured_rates]
-    return max(abs(rate - overall) for rate in rates), min(rates) / max(rates)
+GAP, RATIO = 0.0113, 0.9161
+"""The unfairness of `GROUPS` by statistical parity, and the lowest rate of acceptance over the highest."""
 
 
 def _done(check: str, estimate: Estimate, attacked: str, knows: str, **more: Any) -> Measurement:
     return Measurement(check=check, estimate=estimate, attacked=attacked, knows=knows, **more)
 
 
-def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
+def _measured() -> tuple[Measurement, ...]:
     common = {"assumptions": ("The attacked records stand for the people the model could have been trained on.",)}
     scores, nothing = "Features, labels and scores.", "Nothing: this is what the model does."
     return (
@@ -178,8 +172,8 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
         ),
         _done("membership_gap", _estimate(0.079, 0.061, 0.097), "LiRA, by group, 2,000 bootstrap draws.", scores),
         _done("absence", certain(0.0, 30299), "The model gives everybody an answer.", nothing),
-        _done("unfairness", _near(gap), "Statistical parity on the 14,924 test people.", nothing),
-        _done("four_fifths", _near(ratio, 0.04), "Acceptance of women and men on the 14,924 test people.", nothing),
+        _done("unfairness", _near(GAP), "Statistical parity on the 14,924 test people.", nothing),
+        _done("four_fifths", _near(RATIO, 0.04), "Acceptance of women and men on the 14,924 test people.", nothing),
         Measurement(
             check="attriguard_exposure",
             outcome="not_run",
@@ -192,40 +186,17 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
             basis="declared",
             reason="The attack stopped with an error (ValueError).",
         ),
-        _done("measured_epsilon", certain(0.0, 0), "6 mechanisms with a privacy budget of ε = 1.", nothing),
-        _done(
-            "two_models_gain",
-            _estimate(0.012, -0.002, 0.026),
-            "Training records inferred from two models of the same records, by boosting.",
-            scores,
-            control=_estimate(0.55, 0.54, 0.56),
-            control_name="the second model alone, balanced accuracy",
-        ),
     )
 
 
 def _curve() -> tuple[dict[str, Any], ...]:
     rows = []
-    for tolerance in (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2):
-        for attacker, before, gain in (
-            ("the paper's attacker (A)", 0.7588, 0.0702), ("gradient boosting", 0.852, -0.002),
-        ):  # fmt: skip
-            after = before + gain * (1 - 4 * tolerance)
-            rows.append(
-                {
-                    "tolerance": tolerance,
-                    "attacker": attacker,
-                    "true": "yes",
-                    **_ends("before", before),
-                    **_ends("after", after),
-                    **_ends("gain", after - before),
-                }
-            )
+    for tolerance in (0.0, 0.001, 0.02, 0.2):
+        for attacker, before in (("the paper's attacker (A)", 0.7588), ("gradient boosting", 0.852)):
+            after = before + 0.07 - 0.3 * tolerance
+            row = {"tolerance": tolerance, "attacker": attacker, "true": "yes", "before": before, "after": after}
+            rows.append(row | {"after, low": after - 0.006, "after, high": after + 0.006, "gain": after - before})
     return tuple(rows)
-
-
-def _ends(name: str, value: float) -> dict[str, float]:
-    return {name: value, f"{name}, low": value - 0.006, f"{name}, high": value + 0.006}
 
 
 CAVEATS = in_order(
@@ -241,8 +212,7 @@ CAVEATS = in_order(
 
 def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
     """Return the audit."""
-    gap, ratio = gap_and_ratio(groups)
-    measured = _measured(gap, ratio)
+    measured = _measured()
     return ReleaseAudit(
         plan=AuditPlan(
             title="Loan model, spring release",
@@ -275,7 +245,7 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
             metric="statistical_parity",
             tolerance=0.001,
             achieved=0.0008,
-            unfairness_test=_near(gap),
+            unfairness_test=_near(GAP),
             accuracy_train=proportion(12792, 15375),
             accuracy_test=proportion(12372, 14924),
             majority_test=proportion(11223, 14924),
@@ -287,11 +257,6 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
         caveats=CAVEATS,
         tables={
             "Corrections over tolerances": _curve(),
-            "Rates by group": tuple(
-                {"records": records, "group": g.group, "people": g.test_rate.n, "positive predictions": rate}
-                for records in ("training", "test")
-                for g, rate in ((g, None if math.isnan(g.test_rate.value) else g.test_rate.value) for g in groups)
-            ),
             f"Table {HOSTILE}": (
                 {"attacker": FORMULA, "people": 15375, "gain": -0.05, "note": "-1+1"},
                 {"attacker": "@SUM(A1)", "people": 4, "gain": 0.5, "note": None},

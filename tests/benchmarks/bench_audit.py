@@ -72,7 +72,7 @@ def measure(rows: int) -> None:
 
 def _peak() -> float:
     """Return the most memory of this process, in GB; `getrusage` would also tell its parent's (Linux)."""
-    match = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
+    match = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
     assert match is not None
     return int(match[1]) / 2**20
 

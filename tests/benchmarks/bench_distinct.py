@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -68,10 +69,6 @@ def _answered(work: Callable[[Table], None], content: bytes) -> None:
         return
 
 
-def _elapsed(work: Callable[[Table], None], content: bytes) -> float:
-    return seconds(lambda: _answered(work, content), clock=time.perf_counter)  # the process that reads counts, too
-
-
 def main() -> None:
     """Print the seconds at each size, the ratios of successive sizes, and whether the limit is kept to."""
     print("Distinct values of a column, as many as records: seconds, and how many times those of half as many")
@@ -80,7 +77,8 @@ def main() -> None:
         contents = {power: _content(2**power, column) for power in _POWERS}
         for name, work in _WORK.items():
             _answered(work, contents[_POWERS[0]])  # imports are not timed
-            times = [_elapsed(work, part) for part in contents.values()]
+            # The process that reads counts, too.
+            times = [seconds(partial(_answered, work, part), clock=time.perf_counter) for part in contents.values()]
             ratios = [later / earlier for earlier, later in pairwise(times)]
             timings_text = ", ".join(f"{took:.2f} ({ratio:.1f})" for took, ratio in zip(times[1:], ratios, strict=True))
             print(f"{column:>6}, {name:>9}: {times[0]:.2f}, {timings_text}", flush=True)

@@ -1,8 +1,7 @@
 """How long an experiment over 49 tolerances takes, and what a second worker is worth.
 
-Run from the repository's root: ``python -m tests.benchmarks.bench_experiment [short]``. One worker and two are compared
-on all 49; "short" takes every fourth, where the start of two workers (some 6 s) weighs more. Adult where FAIRLEAK_DATA
-has it, else the demo. Nothing is stored.
+Run from the repository's root: ``python -m tests.benchmarks.bench_experiment``. Adult where FAIRLEAK_DATA has it, else
+the demo. Nothing is stored.
 
 Limits: two workers at least 1.7 x as fast as one (on two cores or more), and the same points to the bit.
 """
@@ -10,11 +9,9 @@ Limits: two workers at least 1.7 x as fast as one (on two cores or more), and th
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Sequence
 from functools import partial
-from statistics import median
 
 from core.auditing import AuditPlan, catalogue_plan
 from core.datasets import AuditDataset, build_dataset, load
@@ -43,33 +40,21 @@ def timed(models: Models, dataset: AuditDataset, n_jobs: int) -> tuple[float, li
     return time.perf_counter() - started, sorted(results, key=lambda result: min(result.plans))
 
 
-def print_times(n_jobs: int, wall: float, results: list[ModelMeasurements]) -> None:
-    """Print what an experiment took."""
-    print(
-        f"{len(results)} tolerances, {n_jobs} worker{'s' if n_jobs > 1 else ''}: {wall:.1f} s in all, "
-        f"{wall / len(results):.2f} s a model (median of its own time "
-        f"{median(result.seconds for result in results):.2f} s)",
-        flush=True,
-    )
-
-
-def main(length: str = "") -> None:
+def main() -> None:
     """Measure and print."""
     name, dataset = people()
     models = models_of(attacked_by_all(tolerance_points(catalogue_plan(name), PAPER_TOLERANCES, (42,))))
     print(f"Experiment over tolerances, {name}, {dataset.n:,} records, {os.cpu_count()} cores", flush=True)
     timed(models[:1], dataset, 1)  # imports
-    if length == "short":
-        models = models[::4]
     walls, results = {}, {}
     for n_jobs in (1, 2):
         _, fresh = people()  # which has nothing in its memo, as a worker's has not
         walls[n_jobs], results[n_jobs] = timed(models, fresh, n_jobs)
-        print_times(n_jobs, walls[n_jobs], results[n_jobs])
+        print(f"{len(models)} tolerances, workers: {n_jobs}: {walls[n_jobs]:.1f} s in all", flush=True)
     ratio = walls[1] / walls[2]
     same = ("the same numbers to the bit with one worker and with two", results[1] == results[2])
     verdicts([(f"two workers >= {SPEED_UP:g} x one: {ratio:.2f} x", ratio >= SPEED_UP), same])
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main()

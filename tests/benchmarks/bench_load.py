@@ -3,11 +3,11 @@
 ``python -m tests.benchmarks.bench_load`` runs 26 sessions of a class and 4 officers for ten minutes (``--minutes``,
 ``--sessions``, ``--officers``). A session of the class opens a page of the demo, now and then with another seed, reads
 and goes on. It is a plain websocket client that answers as the browser's script does, without painting: its wait ends
-when the server has sent a run with the page's finding. One more is a real browser, so that the two can be compared.
-Each officer is a real browser with a table of 60,000 people, who looks at its attacks and its report. Browsers and
-clients are other people's machines: those of the class give way to the server (nice), and the officers', which paint
-large tables without a graphics card, take what all others leave. Linux shares a processor between the sessions of
-processes first (sched_autogroup), so that theirs are told to give way as sessions, too.
+when the server has sent a run with the page's finding. Each officer is a real browser with a table of 60,000 people,
+who looks at its attacks and its report. Browsers and clients are other people's machines: those of the class give way
+to the server (nice), and the officers', which paint large tables without a graphics card, take what all others leave.
+Linux shares a processor between the sessions of processes first (sched_autogroup), so that theirs are told to give way
+as sessions, too.
 
 Limits: no page of the demo keeps a session waiting for more than 10 s; two minutes after all have gone, memory is at
 most 1.3 x what it was when all pages had been opened once. Needs Chromium; says so and stops where there is none.
@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import re
 import tempfile
 import threading
 import time
@@ -67,8 +66,6 @@ class Client:
     """A session without a browser: asks for pages, and lets parts of a page run again as often as the page says."""
 
     def __init__(self, server: Server) -> None:
-        self.sliders: dict[str, tuple[str, str]] = {}
-        """Label of a slider on the page -> its identifier, and that of the part of the page it draws again."""
         self._address = f"ws://localhost:{server.port}/_stcore/stream"
         self._connect(SEEDS[0])
 
@@ -81,13 +78,8 @@ class Client:
         )
         self._page, self._seed = "", seed
 
-    def open(
-        self, page: str, seed: int, *, until: Callable[[Element], bool] = shows_finding, patient: float = PATIENT
-    ) -> float:
-        """Go to a page; return the seconds until it shows its finding, or what `until` knows.
-
-        Another seed is a link to a session anew.
-        """
+    def open(self, page: str, seed: int) -> float:
+        """Go to a page; return the seconds until it shows its finding. Another seed is a link to a session anew."""
         if seed != self._seed:
             self.close()
             self._connect(seed)
@@ -95,7 +87,7 @@ class Client:
         began, complete, due = time.monotonic(), False, dict[str, tuple[float, float]]()
         before, fragments = complete, set[str]()
         self._run()
-        while time.monotonic() < began + patient:
+        while time.monotonic() < began + PATIENT:
             now = time.monotonic()
             for part, (at, every) in due.items():
                 if at <= now:
@@ -112,10 +104,7 @@ class Client:
             elif kind == "new_session":
                 before, complete, fragments = complete, False, set()
             elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
-                element = message.delta.new_element
-                if element.WhichOneof("type") == "slider":
-                    self.sliders[element.slider.label] = (element.slider.id, message.delta.fragment_id)
-                complete = complete or until(element)
+                complete = complete or shows_finding(message.delta.new_element)
             elif kind == "script_finished" and message.script_finished != DONE.FINISHED_SUCCESSFULLY:
                 complete = complete or before  # it was a part alone, or another run follows: the page stays
             elif kind == "script_finished" and complete:
@@ -199,26 +188,6 @@ def in_browser(work: Callable[[View], None], program: str, server: Server, begin
         browser.close()
 
 
-def watched(waits: Waits) -> Callable[[View], None]:
-    """Return what the one of the class does whose pages are painted."""
-
-    def work(view: View) -> None:
-        rng = random.Random(0)
-        while time.monotonic() < waits.end:
-            page, began = rng.choice(PAGES[:-1]), time.monotonic()
-            view.open(f"{'' if page == 'home' else page}?seed={rng.choice(SEEDS)}")
-            view.page.wait_for_function(
-                r"() => document.querySelector('[data-testid=stMain] h2')", timeout=1000 * PATIENT
-            )
-            view.page.wait_for_selector(
-                "[data-testid=stApp][data-test-script-state=notRunning]", timeout=1000 * PATIENT
-            )
-            waits.note("browser", page, time.monotonic() - began)
-            view.page.wait_for_timeout(1000 * rng.uniform(*THINK))
-
-    return work
-
-
 def officer(number: int, rows: int, waits: Waits) -> Callable[[View], None]:
     """Return what an officer does: bring a table with a model's answers, and look at its attacks and report."""
     table = predicted(people(rows, seed=number), seed=number)
@@ -242,24 +211,6 @@ def officer(number: int, rows: int, waits: Waits) -> Callable[[View], None]:
                     break
 
     return work
-
-
-def shares(log: str) -> None:
-    """Print how the places of each kind went round the sessions, from what the server wrote."""
-    line = re.compile(r"job (own )?(\w+), session (\w*): waited ([\d.]+) s, (\w+) after ([\d.]+) s")
-    kinds: dict[str, list[tuple[str, float, float]]] = defaultdict(list)
-    for prefix, kind, session, waited, _, ran in line.findall(log):
-        kinds[prefix + kind].append((session, float(waited), float(ran)))
-    print("jobs, by kind (own: on an officer's table):")
-    for kind, jobs in sorted(kinds.items()):
-        by = defaultdict(list)
-        for session, waited, _ in jobs:
-            by[session].append(waited)
-        worst = max((max(waits) for waits in by.values()), default=0.0)
-        print(
-            f"  {kind:14} {len(jobs):4} jobs of {len(by):2} sessions; {sum(ran for *_, ran in jobs):6.0f} s of work; "
-            f"waited: median {median(waited for _, waited, _ in jobs):.1f}, longest {worst:.1f} s"
-        )
 
 
 def main() -> None:
@@ -286,7 +237,7 @@ def main() -> None:
         alone.close()
         before, peak = memory(server), [0.0]
         os.nice(GIVES_WAY)
-        begin = threading.Barrier(options.officers + 2)
+        begin = threading.Barrier(options.officers + 1)
 
         def run(work: Callable[..., None], *arguments: Any) -> None:
             try:
@@ -297,11 +248,11 @@ def main() -> None:
         idle = Path(tempfile.mkdtemp()) / "chromium"
         idle.write_text(f'#!/bin/sh\n(echo 19 >/proc/self/autogroup) 2>/dev/null\nexec nice -n 19 {CHROMIUM} "$@"\n')
         idle.chmod(0o700)
-        seen = [(watched(waits), CHROMIUM)]
-        seen += [(officer(number, options.rows, waits), str(idle)) for number in range(options.officers)]
-        browsers = [threading.Thread(target=run, args=(in_browser, *assignment, server, begin)) for assignment in seen]
-        class_size = options.sessions - len(browsers)
-        clients = [threading.Thread(target=run, args=(student, server, number, waits)) for number in range(class_size)]
+        officers = [officer(number, options.rows, waits) for number in range(options.officers)]
+        shared = (str(idle), server, begin)
+        browsers = [threading.Thread(target=run, args=(in_browser, work, *shared)) for work in officers]
+        students = range(options.sessions - options.officers)
+        clients = [threading.Thread(target=run, args=(student, server, number, waits)) for number in students]
         threads = [*browsers, *clients]
         for thread in browsers:
             thread.start()
@@ -315,16 +266,13 @@ def main() -> None:
         busy = os.getloadavg()[0]
         time.sleep(AFTER)
         after, log = memory(server), server.log.read_text()
-    for who in ("alone", "class", "browser", "officer"):
+    for who in ("alone", "class", "officer"):
         waits.print_pages(who)
-    shares(log)
     print(f"memory: {before:.0f} MB before, {peak[0]:.0f} at most, {after:.0f} two minutes after")
     print(f"load at the end: {busy:.1f}")
     for failure in waits.failed:
         print(f"failed: {failure}")
-    longest = max(
-        (wait for who in ("class", "browser") for page in waits.durations[who].values() for wait in page), default=0.0
-    )
+    longest = max((wait for page in waits.durations["class"].values() for wait in page), default=0.0)
     verdicts(
         [
             (

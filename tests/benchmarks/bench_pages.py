@@ -1,7 +1,7 @@
-"""How fast the pages are, against an empty Streamlit app and against a page with one empty chart, in one run.
+"""How fast a slider moves its chart, against a page with one empty chart, in one run.
 
-Limits: first text at most 1.2 x that of an empty app, on a fresh server and on a warm one; slider to painted chart at
-most 2.1 x that of a page with one empty chart. Needs Chromium; says so and stops where there is none.
+Limit: slider to painted chart at most 2.1 x that of a page with one empty chart. Needs Chromium; says so and stops
+where there is none. How long pages wait for their findings is in `bench_start`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from statistics import median
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.benchmarks.measuring import verdicts
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
 
-FIRST_TEXT_LIMIT = 1.2
 SLIDER_LIMIT = 2.1
-SERVERS, VISITS, MOVES = 10, 7, 25
-
-EMPTY = 'import streamlit as st\n\nst.markdown("# Nothing")\n'
+MOVES = 25
 
 ONE_CHART = """
 import plotly.graph_objects as go
@@ -32,12 +30,6 @@ def page():
 
 page()
 """
-
-FIRST_TEXT = """() => new Promise(resolve => {
-    const look = () => document.querySelector("[data-testid=stMain] :is(h1, h2)")
-        ? requestAnimationFrame(() => resolve(performance.now())) : requestAnimationFrame(look);
-    look();
-})"""
 
 WATCH = """() => {
     window.flTold = () => Array.from(document.querySelectorAll(".js-plotly-plot"))
@@ -55,21 +47,11 @@ WATCH = """() => {
 }"""
 
 
-def first_text(browser: Browser, address: str) -> float:
-    """Return milliseconds from navigation to the first words on screen, in a fresh browser context."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(address, wait_until="commit")
-    taken = float(page.evaluate(FIRST_TEXT))
-    context.close()
-    return taken
-
-
-def settled(browser: Browser, address: str, awaited: str = "[data-testid=stMain] :is(h1, h2)") -> Page:
+def settled(browser: Browser, address: str) -> Page:
     """Open a page and wait until everything it computes is there."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(address)
-    page.locator(awaited).first.wait_for(timeout=120_000)
+    page.locator(".st-key-told").first.wait_for(timeout=120_000)
     quiet = 0
     while quiet < 3:
         page.wait_for_timeout(700)
@@ -90,13 +72,6 @@ def slider(page: Page) -> tuple[list[float], list[float]]:
     return first, every
 
 
-def print_comparison(name: str, ours: list[float], theirs: list[float], limit: float) -> None:
-    """Print one comparison with its verdict."""
-    ratio = median(ours) / median(theirs)
-    verdict = "reached" if ratio <= limit else "NOT reached"
-    print(f"{verdict}: {name} <= {limit:g} x: {ratio:.2f} x ({median(ours):.0f} ms against {median(theirs):.0f} ms)")
-
-
 def main() -> None:
     """Measure and print."""
     if CHROMIUM is None:
@@ -104,28 +79,17 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
-        empty, chart = Path(folder) / "empty.py", Path(folder) / "one_chart.py"
-        empty.write_text(EMPTY)
+        chart = Path(folder) / "one_chart.py"
         chart.write_text(ONE_CHART)
-        cold: dict[Path, list[float]] = {ROOT / "serve.py": [], empty: []}
-        warm: dict[Path, list[float]] = {ROOT / "serve.py": [], empty: []}
-        for _ in range(SERVERS):
-            for app, times in cold.items():
-                with Server(app) as server:
-                    times.append(first_text(browser, server.address))
-        for app, times in warm.items():
-            with Server(app) as server:
-                settled(browser, server.address)
-                times.extend(first_text(browser, server.address) for _ in range(VISITS))
-        print_comparison("first text on a fresh server against an empty app", *cold.values(), FIRST_TEXT_LIMIT)
-        print_comparison("first text on a warm server against an empty app", *warm.values(), FIRST_TEXT_LIMIT)
         moves = []
         for app, path in ((ROOT / "serve.py", "correction"), (chart, "")):
             with Server(app) as server:
-                page = settled(browser, f"{server.address}/{path}", ".st-key-told")
+                page = settled(browser, f"{server.address}/{path}")
                 moves.append(slider(page))
                 page.close()
-        (curve, page_charts), (nothing, _) = moves
-        print_comparison("slider to painted curve against one empty chart", curve, nothing, SLIDER_LIMIT)
-        print(f"         slider to both charts of the page: {median(page_charts):.0f} ms (no limit)")
         browser.close()
+    (curve, page_charts), (nothing, _) = moves
+    ratio = median(curve) / median(nothing)
+    times = f"{ratio:.2f} x ({median(curve):.0f} ms against {median(nothing):.0f} ms)"
+    verdicts([(f"slider to painted curve <= {SLIDER_LIMIT:g} x one empty chart: {times}", ratio <= SLIDER_LIMIT)])
+    print(f"         slider to both charts of the page: {median(page_charts):.0f} ms (no limit)")

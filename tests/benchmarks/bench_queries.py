@@ -23,10 +23,8 @@ from scipy.optimize import linprog
 from core.datasets import build_dataset, load
 from core.studies.bias_queries import (
     Exact,
-    LaplaceGlobal,
     NoisySums,
     Rounded,
-    SmoothCauchy,
     SmoothLaplace,
     Trials,
     query_pool,
@@ -43,11 +41,8 @@ PEOPLE, NUMBERS, LIMIT_MOVE = 100, (10, 25, 40, 60), 0.3
 MECHANISMS: dict[str, Any] = {
     "exact": Exact(),
     "rounded, 3 decimals": Rounded(3),
-    "Laplace, epsilon 5": LaplaceGlobal(5.0),
-    "Cauchy, epsilon 5": SmoothCauchy(5.0),
     "smooth Laplace, epsilon 5": SmoothLaplace(5.0, 1e-5),
     "noisy sums, epsilon 5": NoisySums(5.0),
-    "noisy sums, epsilon 100": NoisySums(100.0),
 }
 
 

@@ -3,8 +3,7 @@
 A real browser opens each page in a session of its own, one after the other, from when the server answers. *Finding* is
 when the page's finding is on screen, *settled* when no script has run and no progress has been shown for a second and a
 half after. The first start prepares results beside the visits, as it always does; the folder is filled before the
-second. Last comes a table of 30,000 people with a model's answers: from when its roles are sent to the finding of each
-of two pages.
+second.
 
 Limits of the second start: each finding within 3 s, each page settled within 10 s. Needs Chromium; says so and stops
 where there is none. ``python -m tests.benchmarks.bench_start FOLDER`` takes a cache folder that is full already, and
@@ -18,17 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from core.stats.estimates import count
 from pages.shell.preparation import PAGES, PREPARE
 from tests.benchmarks.measuring import verdicts
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
-from tests.browser.tables import people, predicted
-from tests.browser.view import View
 
 VISITED = ("overview", "data", *PAGES, "desk", "choose", "learn", "glossary")
 FINDING_LIMIT, SETTLED_LIMIT = 3.0, 10.0
@@ -36,7 +31,6 @@ LONGEST = 600.0
 """Seconds after which a page is given up."""
 
 QUIET = 1.5
-OWN_PEOPLE = 30_000
 
 LOOK = """() => {
     const idle = document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]');
@@ -50,11 +44,6 @@ def visit(page: Page, address: str) -> tuple[float, float]:
     """Return seconds until a page's finding is there, and until it is settled; infinity where that is not reached."""
     begun = time.monotonic()
     page.goto(address, wait_until="commit")
-    return watched(page, begun)
-
-
-def watched(page: Page, begun: float) -> tuple[float, float]:
-    """Return the same from when something was asked for."""
     finding = settled = float("inf")
     while (now := time.monotonic() - begun) < LONGEST:
         try:
@@ -70,20 +59,15 @@ def watched(page: Page, begun: float) -> tuple[float, float]:
     return finding, float("inf")
 
 
-def visits(browser: Browser, server: Server) -> Iterator[tuple[str, float, float]]:
-    """Yield each page with its two times."""
-    for name in VISITED:
-        context = browser.new_context(viewport={"width": 1440, "height": 900})
-        yield name, *visit(context.new_page(), f"{server.address}/{name}")
-        context.close()
-
-
 def measured(browser: Browser, cache: Path, title: str) -> list[tuple[str, float, float]]:
     """Return the times of a fresh server's pages, printed as they come."""
     print(f"{title}: seconds to finding, and until settled", flush=True)
     times = []
     with Server(environment={PREPARE: "on", "XDG_CACHE_HOME": str(cache)}) as server:
-        for name, finding, settled in visits(browser, server):
+        for name in VISITED:
+            context = browser.new_context(viewport={"width": 1440, "height": 900})
+            finding, settled = visit(context.new_page(), f"{server.address}/{name}")
+            context.close()
             times.append((name, finding, settled))
             print(f"  {name:18}{finding:8.1f}{settled:8.1f}", flush=True)
     return times
@@ -104,22 +88,6 @@ def fill(cache: Path) -> None:
     files = [path for path in cache.rglob("prepared/*/*") if path.is_file()]
     megabytes = sum(path.stat().st_size for path in files) / 1024**2
     print(f"prepared: {len(files)} files, {megabytes:.1f} MB, in {time.monotonic() - begun:.0f} s", flush=True)
-
-
-def own_table(browser: Browser, cache: Path) -> None:
-    """Print how long a large table of a user's own waits for its findings."""
-    with Server(environment={PREPARE: "on", "XDG_CACHE_HOME": str(cache)}) as server:
-        view = View(browser, server.address)
-        view.open("data")
-        begun = time.monotonic()
-        view.bring_people(predicted(people(OWN_PEOPLE)))
-        print(f"own table of {count(OWN_PEOPLE)}: uploaded and its finding on Data: {time.monotonic() - begun:.1f} s")
-        for name in ("Model", "Correction"):
-            begun = time.monotonic()
-            view.go(name)
-            finding, settled = watched(view.page, begun)
-            print(f"  {name}: finding {finding:.1f} s, settled {settled:.1f} s", flush=True)
-        view.close()
 
 
 def main() -> None:
@@ -143,7 +111,6 @@ def main() -> None:
             )
             for name, finding, end in times
         )
-        own_table(browser, cache)
         browser.close()
     print(f"load after: {os.getloadavg()[0]:.1f}")
 

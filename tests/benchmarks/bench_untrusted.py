@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from core.models import model_files as opened
 from core.models.model_answers import decide, matched
 from core.models.model_files import _raw, read_model
+from tests.benchmarks.measuring import seconds, verdicts
 from tests.model_samples import as_onnx, as_skops
 
 _SIZES = (240, 60_000, 500_000)
@@ -41,30 +42,27 @@ def _files() -> dict[str, bytes]:
 
 
 def main() -> None:
-    """Print seconds here and in a child, and whether the limit is kept; the best of three each."""
+    """Print seconds here and in a child, the median of three each, and whether the limit is kept."""
     print("A model file's answers, in this process and in one of its own")
     for name, content in _files().items():
         for rows in _SIZES:
             frame = _people(rows)
             features = list(frame.columns) if name.endswith("onnx") else []
-            local_seconds, child_seconds = [], []
             model = read_model(content, name)  # the warm process is warm
-            for _ in range(3):
-                began = time.perf_counter()
+
+            def in_this_process(content=content, name=name, frame=frame, features=features, model=model) -> None:
                 opening = {"content": content, "name": name, "kind": name.rpartition(".")[2]}
                 columns, _ = matched(frame, model, features)
                 response, table = opened.answer(lambda *_: None, columns=columns, batch=10_000, **opening)
                 decide(_raw(response, table), positive="", threshold=0.5)
-                local_seconds.append(time.perf_counter() - began)
-                began = time.perf_counter()
+
+            def in_a_child(content=content, name=name, frame=frame, features=features) -> None:
                 read_model(content, name).answers(frame, features=features)
-                child_seconds.append(time.perf_counter() - began)
-            limit = max(1.3 * min(local_seconds), min(local_seconds) + 0.3)
-            kept_to = "within" if min(child_seconds) <= limit else "BEYOND"
-            print(
-                f"{name:>13}, {rows:>8,} people: {min(local_seconds):6.2f} s here, {min(child_seconds):6.2f} s there, "
-                f"{kept_to} {limit:.2f} s"
-            )
+
+            local, child = (seconds(work, 3, clock=time.perf_counter) for work in (in_this_process, in_a_child))
+            limit = max(1.3 * local, local + 0.3)
+            sentence = f"{name}, {rows:,} people: {local:.2f} s here, {child:.2f} s there, at most {limit:.2f} s"
+            verdicts([(sentence, child <= limit)])
 
 
 if __name__ == "__main__":

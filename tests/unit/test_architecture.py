@@ -3,7 +3,6 @@
 import ast
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import get_args
 
@@ -116,15 +115,9 @@ def test_a_page_begins_with_its_guard(path):
 
 @pytest.mark.parametrize("path", [*PAGES, *sorted((ROOT / "pages").glob("*/*.py"))], ids=relative_name)
 def test_only_one_module_of_the_pages_caches(path):
-    source = path.read_text(encoding="utf-8")
+    source = path.read_text("utf-8")
     assert path.name == "cached.py" or not ("cache_data" in source or "cache_resource" in source)
 
-
-PARTS = {"study", "result", "findings", "tables", "checks", "charts", "settings", "__init__", "__main__"}
-"""Names that say the same in every folder: the parts of a study."""
-
-SHOWING = ("charts", "cli", "learn.examples")
-"""Rooms of core whose files are named after what they show."""
 
 FLOORS = (
     ("base.errors", "learn.glossary"),
@@ -197,12 +190,6 @@ def test_no_files_import_in_a_loop_and_no_arrow_runs_upwards():
         if target != "core" and room_of(target) != room_of(module) and floor[room_of(target)] >= floor[room_of(module)]
     ]
     assert upwards == []
-
-
-def test_no_file_name_has_two_meanings():
-    modules = [module for module in house.sources() if module.startswith("core.") and room_of(module) not in SHOWING]
-    stems = Counter(house.sources()[module].stem for module in modules)
-    assert {stem for stem, count in stems.items() if count > 1} <= PARTS
 
 
 EMPTY = ("{}", "[]", "set()", "dict()", "list()", "OrderedDict()")

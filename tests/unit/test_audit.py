@@ -98,7 +98,6 @@ def few():
 
 @pytest.fixture
 def trained(monkeypatch):
-    """Every training, as it is done."""
     trainings = Mock()
     imputation = (core.studies.subject, "train_imputation")
     for module, name in ((attack, "train_adversary"), (attack, "attack_released"), imputation):

@@ -15,7 +15,6 @@ from core.auditing.policy import estimate_text
 from core.auditing.policy.limits import value_text
 from core.base.errors import InputError
 from core.stats.estimates import (
-    Estimate,
     accuracy,
     balanced_accuracy,
     balanced_gain,
@@ -36,6 +35,7 @@ from core.stats.estimates import (
 )
 from core.stats.fairness import distance_from_all, largest_difference
 from core.studies.fairness.study import rate_ratio
+from tests.samples_report import estimate
 
 
 @given(st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -163,10 +163,6 @@ def test_holm_rejects_as_it_is_told_step_by_step():
         while left and p[left[0]] < 0.05 / len(left):
             rejected.add(left.pop(0))
         assert {j for j, adjusted in enumerate(holm(p.tolist())) if adjusted < 0.05} == rejected
-
-
-def estimate(value, half, n=100):
-    return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 
 def test_the_strongest_of_several_by_its_quantiles():

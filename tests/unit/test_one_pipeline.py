@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from core import audit, experiment
-from core.__main__ import main
-from core.auditing import ModelPlan, plan_text
+from core.auditing import plan_text
 from core.auditing.plan import changed_plan
 from core.auditing.run import audited_of, measured
 from core.base.caveats import Caveat, CaveatKind
@@ -19,7 +18,6 @@ from core.base.errors import InputError
 from core.cli.notebook import AuditResult
 from core.datasets import read_table
 from core.experiments.experiment import grid_of, run_experiment
-from core.models import GIVEN_PREDICTIONS
 from core.report import Reports, board_html
 from core.stats.estimates import estimate_columns
 from core.studies.registry import STUDIES
@@ -28,6 +26,7 @@ from pages.shell.background import ResultStore
 from pages.shell.study_jobs import StudyRun
 from tests import samples
 from tests.input_cases import two_rows_a_person
+from tests.refusals import exit_code
 from tests.unit.test_architecture import HEAVY, loaded_by
 
 SLOW = {("train", name) for name in ("correction", "two_models")}
@@ -46,8 +45,9 @@ SETTINGS = {
         "bias_queries.people": 30,
         "membership.shadows": 4,
         "two_models.companion": "counterpart",
+        "model.train_share": 0.5,
     },
-    "predictions": {"attriguard.budget": 0.8, "membership.shadows": 0, "model.seed": 1},
+    "predictions": {"attriguard.budget": 0.8, "model.train_share": 0.5, "model.seed": 1},
 }
 """Kind of the model -> settings, which are not those by default."""
 
@@ -69,11 +69,8 @@ def by_check(name, measurements):
 
 def plan_of(kind):
     """Return the plan of a small table, whose model is trained or given."""
-    plan = changed_plan(samples.plan(train_share=0.5), SETTINGS[kind])
-    if kind == "train":
-        return plan
-    config = replace(plan.config, method=GIVEN_PREDICTIONS, roles=replace(samples.ROLES, prediction="answer"))
-    return replace(plan, config=config, model=ModelPlan(kind="predictions"))
+    plan = samples.plan() if kind == "train" else samples.given_plan(prediction="answer")
+    return changed_plan(plan, SETTINGS[kind])
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +96,7 @@ def test_report_page_command_notebook_and_experiment_give_one_number(kind, name,
         assert by_check(name, measurements_on_page(name, plan, table).values()) == audit
     numbers = experiment(folder / "plan.toml", studies=(name,)).frame().replace({np.nan: None}).to_dict("records")
     assert {row["check"] for row in numbers} == set(audit)
-    if main(["attack", name, "--plan", str(folder / "plan.toml"), "--json", str(folder / "rows.json")]) == 0:
+    if exit_code("attack", name, "--plan", folder / "plan.toml", "--json", folder / "rows.json") == 0:
         numbers += json.loads((folder / "rows.json").read_text())["tables"]["Checks"]
     for row in numbers:
         assert estimate_columns("value", audit[row["check"]].estimate).items() <= row.items()
@@ -133,10 +130,10 @@ def test_it_says_what_the_command_says(result, tmp_path, capsys):
     people().to_csv(tmp_path / "table.csv", index=False)
     plan, folder, out = tmp_path / "plan.toml", tmp_path / "here", tmp_path / "out"
     answers = ["--label", "hired", "--attribute", "origin", "--favourable", "yes"]
-    assert main(["init", "--file", str(tmp_path / "table.csv"), *answers, "-o", str(plan)]) == 0
+    assert exit_code("init", "--file", tmp_path / "table.csv", *answers, "-o", plan) == 0
     capsys.readouterr()
-    arguments = [str(plan), "--out", str(out), "--policy", "predictions", "--no-self-test", "--quiet"]
-    assert main(["audit", *arguments]) == {"pass": 0, "fail": 1}.get(result.verdict, 2)
+    arguments = [plan, "--out", out, "--policy", "predictions", "--no-self-test", "--quiet"]
+    assert exit_code("audit", *arguments) == {"pass": 0, "fail": 1}.get(result.verdict, 2)
     output = capsys.readouterr()
     assert (output.err.splitlines(), output.out.splitlines()[0]) == ([result.verdict], result.headline)
     result.write(folder)

@@ -13,12 +13,6 @@ from core.studies.correction import soft_correct
 from core.studies.correction.soft import soft_constraints
 
 
-def soft_projection(posterior, predictions, **disclosed):
-    """Return the whole projection behind `soft_correct`."""
-    n_groups = 2 if np.ndim(posterior) == 1 else np.shape(posterior)[1]
-    return project(posterior, soft_constraints(predictions, n_groups=n_groups, **disclosed))
-
-
 def one_row(bound, *, n, width=0.0, variance=0.0):
     """Return a single statistic about the expected size of group 1, within a width or up to noise."""
     return Constraints(
@@ -32,15 +26,11 @@ def one_row(bound, *, n, width=0.0, variance=0.0):
     )
 
 
-def dense(constraints):
-    """Return the features f_k(i, g) in full, (rows, n, K)."""
-    return constraints.weights[:, constraints.pattern, None] * constraints.groups[:, None, :]
-
-
 def by_primal(posterior, constraints):
     """Return the projection found by minimising the divergence itself over all n·K probabilities (SLSQP)."""
     n, k = posterior.shape
-    features = dense(constraints).reshape(-1, n * k)
+    features = constraints.weights[:, constraints.pattern, None] * constraints.groups[:, None, :]  # f_k(i, g)
+    features = features.reshape(-1, n * k)
     is_equal, q = constraints.equality, posterior.ravel()
     rows = np.vstack([np.kron(np.eye(n), np.ones(k)), features[is_equal]])
     keep = independent(rows)
@@ -80,10 +70,10 @@ def test_it_is_what_minimising_the_divergence_finds(metric, tolerance, k, shared
     posterior /= posterior.sum(axis=1, keepdims=True)
     shares = [1.2 / k, (0.1 / k, 0.9 / k), *[None] * (k - 2)] if shared else None
     disclosed = {"tolerance": tolerance, "metric": metric, "labels": labels, "group_shares": shares}
-    ours = soft_projection(posterior, predictions, **disclosed)
+    constraints = soft_constraints(predictions, n_groups=k, **disclosed)
+    ours, theirs = project(posterior, constraints), by_primal(posterior, constraints)
     assert ours.converged
     assert ours.value > 1e-3
-    theirs = by_primal(posterior, soft_constraints(predictions, n_groups=k, **disclosed))
     assert ours.value == pytest.approx(divergence(theirs, posterior), abs=1e-7)
     assert ours.probability == pytest.approx(theirs, abs=2e-4)  # the divergence is flat: 1e-7 in it is 3e-4 here
 

@@ -13,37 +13,33 @@ import pytest
 
 from core.auditing import read_plan
 from core.auditing.plan import SOURCE, plan_tables
-from core.auditing.policy import default_policy, policy_text, read_policy
+from core.auditing.policy import read_policy
 from core.base.errors import FORMAT, FormatError, InputError, check_format
 from core.base.settings import Param, Settings, checked, location_of, params
 from core.base.settings_text import add_arguments, flag_values, from_arguments, read_table, toml_text, toml_value
 from core.cli.arguments import Parser
-from core.desk import open_ledger, verify_export
+from core.desk import example_ledger, open_ledger, verify_export
 from core.experiments.engine import FileStore
 from core.learn.reference_pages import files, studies
 from core.report import from_json, report_document, to_json, verify_report
 from core.report.page import to_html
 from core.store.history import History
+from tests.policy_samples import FILE
 from tests.samples_report import altered_report, sample
 
 CLASSES = studies()
-KEYS = [
-    (f"{called}: {title}.{key}", title, key, setting)
+EVERY = {
+    f"{called}: {title}.{key}": (title, key, setting)
     for called, tables in files().items()
     for title, keys in tables.items()
     for key, setting in keys.items()
-]
-STUDY_SETTINGS = [
-    (f"{called}: {key}", "", key, setting)
+}
+EVERY |= {
+    f"{called}: {key}": ("", key, setting)
     for called, (cls, _) in CLASSES.items()
     for key, setting in params(cls).items()
-]
-EVERY = [*KEYS, *STUDY_SETTINGS]
-
-
-def parametrized(cases):
-    names, *rest = zip(*cases, strict=True)
-    return pytest.mark.parametrize(("title", "key", "setting"), list(zip(*rest, strict=True)), ids=names)
+}
+every_setting = pytest.mark.parametrize(("title", "key", "setting"), EVERY.values(), ids=EVERY)
 
 
 def outside(setting):
@@ -90,7 +86,7 @@ def test_a_key_that_is_left_out_has_the_default_of_the_reference():
         assert getattr(plan.studied["model_card"], key) == setting.default, key
 
 
-@parametrized(EVERY)
+@every_setting
 def test_every_setting_has_a_key_with_its_comment_and_reads_back_equal(title, key, setting):
     free = dataclasses.replace(setting, param=dataclasses.replace(setting.param, only=None, written=True))
     tables = {title: {key: free}}
@@ -103,7 +99,7 @@ def test_every_setting_has_a_key_with_its_comment_and_reads_back_equal(title, ke
     assert read_table(content, {key: setting}, location=location_of(title)) == {key: value(setting)}
 
 
-@parametrized(EVERY)
+@every_setting
 def test_every_setting_refuses_in_one_sentence(title, key, setting):
     name = location_of(title).of(key)
     for wrong in [outside(setting), *beyond(setting)]:
@@ -153,8 +149,6 @@ def test_flags_make_settings_and_wrong_ones_name_the_flag(name, capsys):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds(Settings):
-    """Settings of numbers."""
-
     shares: Annotated[tuple[float | None, ...], Param("Shares", "Some shares.", least=0, most=1, below=True)] = ()
     budget: Annotated[float, Param("Budget", "A budget.", least=0, above=True, infinite=True)] = 1.0
 
@@ -170,23 +164,13 @@ PLAN = '[data]\ndataset = "demo"\n'
 FOREIGN_FORMAT = 2
 
 
-def report_text():
-    """Return a report of another format."""
-    return to_json(replace(report_document(sample()), schema=FOREIGN_FORMAT))
-
-
-def report_page():
-    """Return the page of a report of another format."""
-    return to_html(replace(report_document(sample()), schema=FOREIGN_FORMAT))
+def report():
+    return replace(report_document(sample()), schema=FOREIGN_FORMAT)
 
 
 def report_with_foreign(part):
     """Read a report with a part of another format."""
     altered_report(report_document(sample()), lambda document: document[part].update(schema=FOREIGN_FORMAT))
-
-
-def foreign_policy():
-    return policy_text(default_policy()).replace("schema = 1", f"schema = {FOREIGN_FORMAT}")
 
 
 def altered(path):
@@ -198,9 +182,8 @@ def altered(path):
     return foreign
 
 
-def ledger_export(folder):
-    content, _ = open_ledger(folder / "ledger", create=True).record()
-    return content.replace(b'"version":1', b'"version":2')
+def export():
+    return example_ledger(1).record()[0]
 
 
 def foreign_file(make, folder):
@@ -210,16 +193,16 @@ def foreign_file(make, folder):
 
 
 FORMATS = {
-    "report": (lambda folder: from_json(report_text()), "A report"),
-    "report to verify": (lambda folder: verify_report(report_text(), name="The report"), "The report"),
-    "page to verify": (lambda folder: verify_report(report_page(), name="The report"), "The report"),
+    "report": (lambda folder: from_json(to_json(report())), "A report"),
+    "report to verify": (lambda folder: verify_report(to_json(report()), name="The report"), "The report"),
+    "page to verify": (lambda folder: verify_report(to_html(report()), name="The report"), "The report"),
     "plan in a report": (lambda folder: report_with_foreign("plan"), "The report's plan"),
     "policy in a report": (lambda folder: report_with_foreign("policy"), "The report's policy"),
     "plan": (lambda folder: read_plan(f"schema = {FOREIGN_FORMAT}\n{PLAN}", name="The plan"), "The plan: The file"),
-    "policy": (lambda folder: read_policy(foreign_policy(), name="The policy"), "The policy: The file"),
+    "policy": (lambda folder: read_policy(FILE.replace("= 1", "= 2", 1), name="The policy"), "The policy: The file"),
     "ledger": (lambda folder: open_ledger(foreign_file(partial(open_ledger, create=True), folder)), "The ledger "),
     "history": (lambda folder: History.open(foreign_file(History.open, folder)), "The history "),
-    "export": (lambda folder: verify_export(ledger_export(folder)), "The export "),
+    "export": (lambda folder: verify_export(export().replace(b'"version":1', b'"version":2')), "The export "),
     "points": (lambda folder: FileStore(foreign_file(FileStore, folder)), "The store "),
 }
 

@@ -36,8 +36,6 @@ def test_same_seed_and_name_give_same_numbers():
 
 @dataclass(frozen=True)
 class Holder:
-    """Something with an array in it."""
-
     numbers: npt.NDArray[np.float64]
 
 
@@ -108,18 +106,14 @@ def test_rescaled_searches_again_while_the_objective_falls_below_a_fourth(object
 
 @dataclass(slots=True, kw_only=True)
 class Transcript(Record):
-    """What every entry said."""
-
     entries: list[tuple[str, int]] = field(default_factory=list)
 
     def follow(self, kind, link, body):
-        """Keep the word, in whole numbers."""
         assert "kind" not in body
         self.entries.append((kind, 12 // int(body["word"])))
 
 
 def chain(*bodies):
-    """Return bodies as a chain."""
     links = []
     for number, body in enumerate(bodies, start=1):
         links.append(linked(number, links[-1].hash if links else FIRST, body))
@@ -130,7 +124,6 @@ OPENED, MORE = {"kind": "opened", "format": 1, "word": 3}, {"word": "4", "kind":
 
 
 def raw(number, previous, text):
-    """Return an entry of any text."""
     return Link(number, text, chained(previous, text))
 
 
@@ -152,16 +145,14 @@ GOOD = chain(OPENED, MORE)
     [
         ([], "it has no entries"),
         (GOOD[1:], "entry 1 is missing"),
-        ([GOOD[0], replace(GOOD[1], number=3)], "entry 2 is missing"),
         ([GOOD[0], GOOD[0]], "entry 2 is missing"),
         ([GOOD[0], replace(GOOD[1], text=GOOD[1].text + " ")], "the hash of entry 2 does not follow from its text"),
-        ([GOOD[0], raw(2, FIRST, GOOD[1].text)], "the hash of entry 2 does not follow from its text"),
         ([GOOD[0], raw(2, GOOD[0].hash, "{")], "entry 2 is not JSON"),
         ([GOOD[0], raw(2, GOOD[0].hash, "[]")], "entry 2 is not a record"),
         (chain(MORE), "entry 1 is not of a kind that may stand there"),
         (chain(OPENED, OPENED), "entry 2 is not of a kind that may stand there"),
-        *((chain(OPENED, MORE | {"word": word}), "entry 2 lacks something") for word in (0, "a", None, [])),
-        *((chain(OPENED, body), "entry 2 lacks something") for body in ({"word": 3}, {"kind": "more"})),
+        *((chain(OPENED, MORE | {"word": word}), "entry 2 lacks something") for word in (0, "a", None)),
+        (chain(OPENED, {"word": 3}), "entry 2 lacks something"),
     ],
 )
 def test_what_does_not_follow_is_refused_and_leaves_nothing_behind(links, message):

@@ -8,18 +8,15 @@ in range; what is said, drawn and listed can be read.
 
 import json
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any, NamedTuple
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from core.__main__ import main
 from core.auditing import (
-    AuditPlan,
-    DataPlan,
-    ModelPlan,
     catalogue_plan,
     check_plan,
     commented_plan,
@@ -34,16 +31,15 @@ from core.base.object_files import pack, unpack
 from core.base.serialize import plain
 from core.charts import DARK, LIGHT
 from core.datasets import Table
-from core.models import GIVEN_PREDICTIONS
 from core.report import Reports, from_json, to_json, verify_report
 from core.report.page import to_html
 from core.report.tables import csv_files
 from core.stats.estimates import plain_row
 from core.studies.registry import STUDIES
 from core.studies.study import Outcome
-from core.studies.subject import AuditConfig
 from tests import samples
 from tests.policy_samples import policy
+from tests.refusals import exit_code
 from tests.toy_study.study import STUDY, UniquenessSettings
 from tests.unit.test_vocabulary import long_sentences
 
@@ -77,30 +73,27 @@ def people_of(case):
     return frame
 
 
+TRAINED = {"trained": {"method": "unmitigated"}, "infinite budgets": {"method": "private_fair", "epsilon": math.inf}}
+
+
 def plan_of(case):
     """Return what is audited: answers that were given, or a model that is trained."""
-    model, changes = ModelPlan(), {"method": "unmitigated", "roles": samples.ROLES}
-    if case == "infinite budgets":
-        changes |= {"method": "private_fair", "epsilon": math.inf}
-    elif case != "trained":
-        groups = {"group": (), "each": True} if case == "many groups" else {}
-        roles = replace(samples.ROLES, score="chance", sets="set", **groups)
-        model, changes = ModelPlan(kind="predictions"), {"method": GIVEN_PREDICTIONS, "roles": roles}
-    config = AuditConfig(dataset="upload", tolerance=0.05, seed=3, **changes)
-    return AuditPlan(data=DataPlan(dataset="", file="people.csv"), model=model, config=config)
+    if case in TRAINED:
+        return samples.plan(**TRAINED[case])
+    groups = {"group": (), "each": True} if case == "many groups" else {}
+    return samples.given_plan(score="chance", sets="set", **groups)
 
 
 def table_of(case, **columns):
     """Return the table of a case, with other columns."""
-    frame, config = people_of(case).assign(**columns), plan_of(case).config
-    if config.method != GIVEN_PREDICTIONS:
+    frame = people_of(case).assign(**columns)
+    if case in TRAINED:
         frame = frame.drop(columns=["chance", "set"])
-    return Table(name="sample", title="Sample", frame=frame, source="Made.", roles=(config.roles,))
+    return Table(name="sample", title="Sample", frame=frame, source="Made.", roles=(plan_of(case).config.roles,))
 
 
 @cache
 def subject_of(case):
-    """Return the model of a case."""
     return audited_of(plan_of(case), table_of(case), guesses=("score", "outcome"))
 
 
@@ -114,19 +107,6 @@ def settings_of(study, case):
         return study.settings(**(quick | budgets))
     except InputError:  # this study's budget is finite
         return study.settings(**quick)
-
-
-@dataclass
-class Steps:
-    """The steps that a study reports; the one at which it is stopped."""
-
-    stop: float = math.inf
-    reported: list[tuple[int, int]] = field(default_factory=list)
-
-    def __call__(self, done, total):
-        self.reported.append((done, total))
-        if len(self.reported) > self.stop:
-            raise Cancelled("Stopped.")
 
 
 class Answer(NamedTuple):
@@ -144,11 +124,12 @@ def answer_of(name, case, repeat=0):
     settings = settings_of(study, case)
     if reason := study.unavailable(subject, settings):
         return Answer(reason, [], [])
-    steps = Steps()
+    report = Mock()
     try:
-        return Answer("", list(study.run(replace(subject), settings, steps)), steps.reported)
+        results = list(study.run(replace(subject), settings, report))
     except InputError as error:
-        return Answer(str(error), [], steps.reported)
+        return Answer(str(error), [], [])
+    return Answer("", results, [step.args for step in report.mock_calls])
 
 
 def every_case(function):
@@ -200,7 +181,7 @@ def test_run_reports_steps_and_ends_when_cancelled(name, case):
     if reported:
         assert reported[-1][0] == reported[-1][1]
         with pytest.raises(Cancelled):
-            list(study.run(replace(subject_of(case)), settings, Steps(stop=0)))
+            list(study.run(replace(subject_of(case)), settings, Mock(side_effect=Cancelled("Stopped."))))
 
 
 @every_case
@@ -262,7 +243,6 @@ PLAN = replace(samples.plan(), studies=(("uniqueness", UniquenessSettings(fewest
 
 @pytest.fixture(scope="module", autouse=True)
 def registered():
-    """The toy is a study."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(STUDIES, STUDY.name, STUDY)
         yield
@@ -281,13 +261,13 @@ def test_plans_have_a_table_for_it_and_policies_a_limit():
 def test_the_command_runs_it(tmp_path, capsys):
     files = [f"csv={tmp_path / 'a.csv'}", f"json={tmp_path / 'a.json'}"]
     settings = [word for key in ("method=unmitigated", "fewest=4", *files) for word in ("--set", key)]
-    assert main(["attack", "uniqueness", *settings]) == 0
+    assert exit_code("attack", "uniqueness", *settings) == 0
     assert "share their score with fewer than 4 others." in capsys.readouterr().out
     assert (tmp_path / "a.csv").read_text("utf-8-sig").count(STUDY.title) == 3
-    content = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    content = json.loads((tmp_path / "a.json").read_text("utf-8"))
     (check,) = content["tables"]["Checks"]
     assert content["settings"] == {"fewest": 4} and check["check"] == "score_uniqueness"
-    assert main(["attack", "uniqueness", "--set", "fewest=1"]) == 3
+    assert exit_code("attack", "uniqueness", "--set", "fewest=1") == 3
 
 
 @pytest.mark.long

@@ -95,7 +95,7 @@ def strings(path, *, docstrings=True):
 
     Names and keys, which have no space, are left out, and so are the names of random streams, which are seeds.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(path.read_text("utf-8"))
     parts = [part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)]
     left_out = {id(part) for part in parts if not isinstance(part, ast.JoinedStr)}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in STREAMS]
@@ -116,14 +116,13 @@ def strings(path, *, docstrings=True):
 def prose(path):
     """Yield the lines of a text but for blocks of code."""
     code = False
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         code ^= line.lstrip().startswith("```")
         if not code and not line.startswith("    "):
             yield number, line
 
 
 def hits(text):
-    """Return what a text says that has a standard term."""
     plain = QUOTED.sub("_", text)
     return [f"“{match[0]}”: {better}" for phrase, better in AVOIDED.items() for match in phrase.finditer(plain)]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.errors import FairLeakError, InputError
-from core.desk import TestSet, desk_roles, open_ledger, verify_export
+from core.desk import TestSet, desk_roles, example_ledger, open_ledger, verify_export
 from core.desk.findings import price, prices, suggested_price
 from core.desk.ledger import MOST_WRONG_FILES
 from core.desk.noise import millionths
@@ -30,8 +30,14 @@ def changed(**changes):
     return TestSet(**{"ids": original.ids, "attribute": original.attribute, "labels": original.labels} | changes)
 
 
-def fresh(folder, test_set=None, budget=1, **more):
-    ledger = open_ledger(folder / "ledger", create=True)
+def flipped(person):
+    """The registered test set with another attribute of one person; of none where there is no such number."""
+    attribute = people().attribute
+    return changed(attribute=np.where(np.arange(60) == person, 1 - attribute, attribute))
+
+
+def fresh(test_set=None, budget=1, **more):
+    ledger = example_ledger(1)
     ledger.register(NAME, test_set or people(), budget=budget, roles=ATTRIBUTE, **more)
     return ledger
 
@@ -100,11 +106,11 @@ def test_a_question_over_budget_is_refused_and_leaves_no_trace(ledger):
     assert ledger.status(NAME).remaining == 0
 
 
-def test_refusals_do_not_depend_on_the_attribute(tmp_path):
+def test_refusals_do_not_depend_on_the_attribute():
     outcomes = []
-    for flip in range(4):
-        test_set = changed(attribute=np.where(np.arange(60) == flip, 1 - people().attribute, people().attribute))
-        ledger = fresh(tmp_path / str(flip), test_set)
+    for person in range(4):
+        test_set = flipped(person)
+        ledger = fresh(test_set)
         questions = [(H, 0.3), (H, 0.3), (G, 0.4), (H * G, 0.3), (H * G, 0.2), (np.zeros(60), 1)]
         answers = [ledger.ask(NAME, test_set, h, epsilon=e, asker="x") for h, e in questions]
         outcomes.append([(a.refused, a.reason, a.charged, a.from_past, a.remaining) for a in answers])
@@ -159,8 +165,8 @@ def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger, lo
         ({"asker": " "}, "asker must be 1 to 80 printable characters"),
     ],
 )
-def test_bad_questions(changes, message, tmp_path):
-    ledger = fresh(tmp_path)
+def test_bad_questions(changes, message):
+    ledger = fresh()
     arguments = {"scores": H, "epsilon": 0.1, "asker": "x"} | changes
     with pytest.raises(InputError, match=message):
         ledger.ask(NAME, people(), **arguments)
@@ -193,9 +199,7 @@ def test_a_password_among_a_urls_options_is_not_told_either():
     assert "someone" in str(error.value) and "secret" not in str(error.value)
 
 
-FLIPPED = np.where(np.arange(60) == 3, 1 - people().attribute, people().attribute)
 REVERSED = TestSet(ids=people().ids[::-1], attribute=people().attribute[::-1])
-CORRECTED = TestSet(ids=people().ids, attribute=FLIPPED)
 
 
 @pytest.mark.parametrize(
@@ -204,12 +208,12 @@ CORRECTED = TestSet(ids=people().ids, attribute=FLIPPED)
         (NAME, people(30, seed=4), "sex", "registered already"),
         ("again", people(), "sex", "have a budget for this attribute already, under the name 'loans'"),
         ("again", REVERSED, "gender", "budget"),
-        ("again", CORRECTED, "SEX", "have a budget"),
-        ("again", CORRECTED, "gender", "have a budget already, as 'loans' for 'sex'"),
+        ("again", flipped(3), "SEX", "have a budget"),
+        ("again", flipped(3), "gender", "have a budget already, as 'loans' for 'sex'"),
     ],
 )
-def test_nobody_gets_a_second_budget(name, test_set, attribute, message, tmp_path):
-    ledger = fresh(tmp_path)
+def test_nobody_gets_a_second_budget(name, test_set, attribute, message):
+    ledger = fresh()
     with pytest.raises(InputError, match=message):
         ledger.register(name, test_set, budget=1, roles=desk_roles(attribute))
     assert len(ledger.statuses()) == 1
@@ -233,8 +237,8 @@ def test_another_attribute_of_the_same_people_has_a_separate_budget(ledger):
         (changed(labels=np.roll(people().labels, 1)), 1),
     ],
 )
-def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set, counted, tmp_path):
-    ledger, scores = fresh(tmp_path), question(1, test_set.n)
+def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set, counted):
+    ledger, scores = fresh(), question(1, test_set.n)
     for use in (partial(ledger.ask, asker="x"), ledger.quote) * 2:  # the same file twice tells nothing new
         with pytest.raises(InputError) as refusal:
             use(NAME, test_set, scores, epsilon=0.1)
@@ -245,15 +249,13 @@ def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set, co
     assert verify_export(ledger.record()[0]).n_entries == 2 + counted
 
 
-def test_so_many_guesses_and_no_more_are_compared(tmp_path):
+def test_so_many_guesses_and_no_more_are_compared():
     """Each wrong file tells one fact about the attribute exactly; twenty of them close the registration."""
-    ledger = fresh(tmp_path)
+    ledger = fresh()
     messages = []
     for person in range(MOST_WRONG_FILES + 5):
-        guess = people().attribute.copy()
-        guess[person] = 1 - guess[person]
         with pytest.raises(InputError) as quoted:
-            ledger.quote(NAME, changed(attribute=guess), H, epsilon=0.1)
+            ledger.quote(NAME, flipped(person), H, epsilon=0.1)
         messages.append(str(quoted.value))
     with pytest.raises(InputError, match="'loans' is closed: 20 files"):  # the right one too: a difference would tell
         ledger.quote(NAME, people(), H, epsilon=0.1)
@@ -263,13 +265,13 @@ def test_so_many_guesses_and_no_more_are_compared(tmp_path):
 
 
 @pytest.mark.parametrize("labels", [people().attribute, 1 - people().attribute])
-def test_the_attribute_is_no_true_outcome(labels, tmp_path):
+def test_the_attribute_is_no_true_outcome(labels):
     with pytest.raises(InputError, match="must say something else than the sensitive attribute"):
-        fresh(tmp_path, changed(labels=labels))
+        fresh(changed(labels=labels))
 
 
-def test_a_clock_that_was_ahead_does_not_break_the_record(tmp_path, monkeypatch):
-    ledger = fresh(tmp_path)
+def test_a_clock_that_was_ahead_does_not_break_the_record(monkeypatch):
+    ledger = fresh()
     for number, time in enumerate(("2031-05-06T07:08:09Z", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")):
         monkeypatch.setattr(chain, "now", lambda time=time: time)
         ask(ledger, question(number), 0.1)
@@ -277,11 +279,10 @@ def test_a_clock_that_was_ahead_does_not_break_the_record(tmp_path, monkeypatch)
     assert verify_export(ledger.record()[0]).ok
 
 
-def test_a_registration_tells_nothing_about_a_guessed_attribute(tmp_path):
+def test_a_registration_tells_nothing_about_a_guessed_attribute():
     messages = []
-    flipped = np.where(np.arange(60) == 0, 1 - people().attribute, people().attribute)
-    for k, test_set in enumerate((people(), changed(attribute=flipped))):
-        ledger = fresh(tmp_path / str(k))
+    for person in (60, 0):
+        ledger, test_set = fresh(), flipped(person)
         for name in ("sex", "gender"):
             with pytest.raises(InputError) as refusal:
                 ledger.register("x", test_set, budget=1, roles=desk_roles(name))
@@ -291,12 +292,12 @@ def test_a_registration_tells_nothing_about_a_guessed_attribute(tmp_path):
 
 
 @pytest.mark.parametrize("moved", [60, 1], ids=["all people", "all with label 1"])
-def test_an_empty_group_is_accepted_and_answered_like_any_group(moved, tmp_path):
+def test_an_empty_group_is_accepted_and_answered_like_any_group(moved):
     """Otherwise what succeeds would tell that both groups occur, among all people or those with a positive label."""
     attribute = people().labels.copy()
     attribute[np.flatnonzero(attribute == 0)[:moved]] = 1
     test_set = changed(attribute=attribute)
-    ledger = fresh(tmp_path, test_set, 5, count_epsilon=1)
+    ledger = fresh(test_set, 5, count_epsilon=1)
     size = ledger.status(NAME).n_disadvantaged
     assert 0 <= size.low <= (attribute == 0).sum() <= size.high <= 60
     for metric in ("statistical_parity", "equal_opportunity"):

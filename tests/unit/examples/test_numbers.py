@@ -14,12 +14,10 @@ from tests.html_reader import Reader
 
 
 def step(case, i):
-    """Return a step as it is numbered on the page."""
     return case.steps[i - 1]
 
 
 def cells(part, column):
-    """Return a column of a table as text."""
     return [str(row[part.table.columns.index(column)]) for row in part.table.rows]
 
 
@@ -159,4 +157,4 @@ PAGE = Path(__file__).parents[3] / "docs" / "tutorial" / "in-class.md"
 
 
 def test_the_documentation_has_the_same_lesson():
-    assert PAGE.read_text(encoding="utf-8") == lesson(), "make docs"
+    assert PAGE.read_text("utf-8") == lesson(), "make docs"

@@ -13,11 +13,11 @@ from unittest.mock import Mock, call
 
 import pytest
 
-from core.base.errors import Cancelled, InputError
+from core.base.errors import InputError
 from core.experiments import engine
 from core.experiments.engine import FileStore, MemoryStore, measured_points
 from tests.browser.driver import free_port
-from tests.experiment_work import BASE, MeasuredModel, Surroundings, begun, logged, measure, people, surroundings
+from tests.experiment_work import BASE, MeasuredModel, Surroundings, measure, people, surroundings
 from tests.patience import PATIENT, wait_until
 
 CONFIGS = [
@@ -60,27 +60,13 @@ def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypat
 
 
 @pytest.mark.long
-def test_what_is_stored_is_not_measured_again(tmp_path):
-    log, store, report = tmp_path / "log", FileStore(tmp_path / "store"), Mock()
-    noted = partial(models, store=store, measure=partial(logged, log=log))
-    list(noted(CONFIGS[:2], people()))
-    both = noted([*CONFIGS, CONFIGS[3]], people(), report=report)
-    assert by_config(both) == by_config(models(CONFIGS, people()))
-    assert len(begun(log)) == 4 and len(store) == 4 and not store.notes
+def test_what_is_stored_is_not_measured_again(local_points, tmp_path):
+    store, counted, report = FileStore(tmp_path / "store"), Mock(wraps=measure), Mock()
+    list(models(CONFIGS[:2], people(), store=store, measure=counted))
+    points = models([*CONFIGS, CONFIGS[3]], people(), store=store, measure=counted, report=report)
+    assert by_config(points) == local_points
+    assert counted.call_count == len(store) == 4 and not store.notes
     assert report.mock_calls == [call(2, 4), call(3, 4), call(4, 4)]
-
-
-@pytest.mark.long
-def test_a_report_can_stop_the_experiment_and_nothing_finished_is_lost(tmp_path):
-    def stop(done, total):
-        if done == 2:
-            raise Cancelled("Stopped.")
-
-    store = FileStore(tmp_path / "store")
-    with pytest.raises(Cancelled):
-        list(places(CONFIGS, people(), n_jobs=2, store=store, report=stop))
-    assert len(store) == 2
-    assert len(list(places(CONFIGS, people(), store=store))) == 4
 
 
 def never(config, dataset):

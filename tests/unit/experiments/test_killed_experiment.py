@@ -39,12 +39,10 @@ def session(leader):
 
 
 def count(store):
-    """Return how many plans are finished."""
     return len(FileStore(store)) if store.exists() else 0
 
 
 def key(row):
-    """Return what a row is of."""
     return dict(row["values"])["model.method"], row["seed"], row["study"], row["measurement"]["check"]
 
 
@@ -70,7 +68,7 @@ def test_an_experiment_killed_again_and_again_has_each_row_once_and_the_same_num
     last = started(store, out)
     wait_until(lambda: last.poll() is not None, "the end", lambda: count(store), pause=lambda: time.sleep(0.5))
     assert last.returncode == 0 and count(store) == len(POINTS) == 40
-    resumed = sorted(json.loads(out.read_text(encoding="utf-8")), key=key)
+    resumed = sorted(json.loads(out.read_text("utf-8")), key=key)
     assert len({key(row) for row in resumed}) == len(resumed)
     assert {row["study"] for row in resumed} == set(STUDIES)
     assert resumed == sorted(rows(), key=key)

@@ -1,7 +1,6 @@
 """Model files that are refused in one sentence, and of which nothing is run."""
 
 import copy
-import functools
 import operator
 import os
 import pickle
@@ -150,11 +149,6 @@ def test_graphs_that_are_no_model_of_people_are_refused(kind):
     assert what in refusal(make(), "m.onnx")
 
 
-@functools.cache
-def plain():
-    return opened(as_skops(pipeline()))
-
-
 def test_nodes_that_call_something_are_refused(marker):
     command = f"touch '{marker}'"
     calls = [
@@ -172,8 +166,9 @@ def test_nodes_that_call_something_are_refused(marker):
         node("CachedNode", "builtins.int", __id__=1),
         node("NoSuchNode", "builtins.int"),
     ]
+    plain = opened(as_skops(pipeline()))
     for call in calls:
-        schema, members = copy.deepcopy(plain())
+        schema, members = copy.deepcopy(plain)
         nodes_of(schema, "Pipeline")[0]["content"]["content"]["more"] = call
         message = refusal(closed(schema, members), "m.skops")
         assert "is refused because" in message or "damaged or made up" in message, call

@@ -28,8 +28,6 @@ from core.studies.subject import AuditConfig
 from tests.policy_samples import FILE, done, policy
 
 FIRST, LAST = "limit 1 (attribute_excess)", "limit 2 (four_fifths)"
-KEYS = "schema, name, version, author, date, rationale, level, limit"
-LIMIT_KEYS = "check, value, required, if_not_run, author, date, rationale, source"
 HEAD, FIRST_TABLE, SECOND = (FILE.split("[[limit]]")[0], *(f"[[limit]]{part}" for part in FILE.split("[[limit]]")[1:]))
 
 
@@ -54,7 +52,11 @@ def changed(old, new):
         (changed("schema = 1", ""), "schema must be given, as in schema = 1."),
         (changed("For models that decide on loans.", " "), "rationale must be given."),
         (changed("Loan models", "Loan\\u202Emodels"), "name must not hold control characters, got U+202E."),
-        (changed("[[limit]]", "limits = 2\n[[limit]]"), f"the policy must hold only the keys {KEYS}, got 'limits'."),
+        (
+            changed("[[limit]]", "limits = 2\n[[limit]]"),
+            "the policy must hold only the keys schema, name, version, author, date, rationale, level, limit, "
+            "got 'limits'.",
+        ),
         (HEAD, "A policy must set at least one limit, got none."),
         (HEAD + "[limit]\na = 1", "limit must be tables that each begin with [[limit]], got a table."),
         (HEAD + SECOND, "A policy must require at least one of its limits, got none that is required."),
@@ -62,7 +64,6 @@ def changed(old, new):
         (changed('check = "attribute_excess"\n', ""), "check of limit 1 must be given."),
         (changed("_excess", "_exess"), f"check of limit 1 must be one of {', '.join(CHECKS)}, got 'attribute_exess'."),
         (changed("0.8", "80"), f"value of {LAST} must be a number from 0 to 1, got 80."),
-        (changed("required", "optional"), f"{LAST} must hold only the keys {LIMIT_KEYS}, got 'optional'."),
         (
             changed("20\n", "20T10:00:00\n"),
             f"date of {FIRST} must be a day written YYYY-MM-DD, got 2026-11-20 10:00:00.",
@@ -70,7 +71,7 @@ def changed(old, new):
         (changed('"Below what anybody notices."', '""'), f"rationale of {FIRST} must be given."),
         *(
             (changed("2026-11-22", date), f"date must be a day written YYYY-MM-DD, got '{date}'.")
-            for date in ("2026-02-30", "20261122", "2026-1-2", "٢٠٢٦-١١-٢٢")
+            for date in ("2026-02-30", "2026-1-2", "٢٠٢٦-١١-٢٢")
         ),
     ],
 )
@@ -110,7 +111,6 @@ def test_what_no_file_could_hold_is_not_written(wrong):
 
 
 def comfortable(shipped, without=()):
-    """Return measurements well inside every limit."""
     values = {limit.check: 0.9 if CHECKS[limit.check].at_least else 0.1 * limit.value for limit in shipped.limits}
     return [done(check, value, 0.001) for check, value in values.items() if check not in without]
 

@@ -4,18 +4,16 @@ import json
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from core.__main__ import main
 from core.auditing import (
-    AuditPlan,
-    DataPlan,
     MissingAnswers,
-    ModelPlan,
     commented_plan,
     inputs,
+    plan_text,
     read_plan,
     run_audit,
     suggested_plan,
@@ -30,13 +28,13 @@ from core.base.errors import InputError
 from core.datasets import build_dataset, read_table
 from core.datasets.checked_table import Fact, Repair, Severity
 from core.datasets.input_check import check_input
-from core.models import GIVEN_PREDICTIONS
 from core.report import from_json, report_document, to_json
 from core.stats.estimates import accuracy
-from core.studies.subject import AuditConfig, OutputsPlan, Progress
+from core.studies.subject import OutputsPlan, Progress
 from tests import samples
 from tests.input_cases import CASES, csv_of
 from tests.policy_samples import done, policy
+from tests.refusals import exit_code
 from tests.samples_report import sample
 
 LIMITS = (
@@ -66,9 +64,7 @@ def audit(leak):
     frame["part"] = np.where(member, "train", "test")
     frame["answer"] = np.where(answer, "yes", "no")
     frame["chance"] = np.round(score, 3)
-    roles = replace(samples.ROLES, prediction="answer", score="chance", sets="part", confirmed=("copy:skill",))
-    config = AuditConfig(dataset="upload", roles=roles, method=GIVEN_PREDICTIONS)
-    plan = AuditPlan(data=DataPlan(dataset="", file="people.csv"), config=config, model=ModelPlan(kind="predictions"))
+    plan = samples.given_plan(prediction="answer", score="chance", sets="part", confirmed=("copy:skill",))
     return run_audit(plan, read_table(frame.to_csv(index=False).encode(), "people.csv"), POLICY)
 
 
@@ -94,18 +90,14 @@ def test_alternatives_end_with_the_first_that_passes(leak, alternatives, remedy)
     assert from_json(to_json(document)) == document
 
 
-@pytest.mark.parametrize(
-    ("membership_auc", "unfairness", "tried"), [(0.5, 0.0, 0), (0.5, 0.9, 0), (0.9, 0.0, 1), (0.9, 0.9, 1)]
-)
-def test_narrower_releases_are_sought_where_released_outputs_do_not_pass(
-    membership_auc, unfairness, tried, monkeypatch
-):
-    sought = []
-    monkeypatch.setattr(run_module, "narrower_releases", lambda audited: sought.append(audited) or ())
-    measurements = (done("membership_auc", membership_auc, 0.01), done("unfairness", unfairness, 0.01))
-    audited = SimpleNamespace(attribute="sex")
-    assert measured_alternatives(audited, policy(membership_auc=0.6, unfairness=0.1), measurements) == ()
-    assert len(sought) == tried
+@pytest.mark.parametrize(("auc", "unfairness", "tried"), [(0.5, 0.0, 0), (0.5, 0.9, 0), (0.9, 0.0, 1), (0.9, 0.9, 1)])
+def test_narrower_releases_are_sought_where_released_outputs_do_not_pass(auc, unfairness, tried, monkeypatch):
+    sought = Mock(return_value=())
+    monkeypatch.setattr(run_module, "narrower_releases", sought)
+    measurements = (done("membership_auc", auc, 0.01), done("unfairness", unfairness, 0.01))
+    limits = policy(membership_auc=0.6, unfairness=0.1)
+    assert measured_alternatives(SimpleNamespace(attribute="sex"), limits, measurements) == ()
+    assert sought.call_count == tried
 
 
 @pytest.mark.parametrize("unfairness", [0.0, 0.9])
@@ -183,13 +175,11 @@ def test_each_missing_answer_is_a_line(facts, monkeypatch):
 
 
 def test_the_command_ends_in_3_with_a_line_for_each_answer(monkeypatch, tmp_path, capsys):
-    samples.frame(300).to_csv(tmp_path / "table.csv", index=False)
+    samples.frame(300).to_csv(tmp_path / "people.csv", index=False)
     plan = tmp_path / "plan.toml"
-    arguments = ["--label", "hired", "--attribute", "origin", "--favourable", "yes", "-o", str(plan), "-q"]
-    assert main(["init", "--file", str(tmp_path / "table.csv"), *arguments]) == 0
+    plan.write_text(plan_text(PLAN), "utf-8")
     answering(monkeypatch, FAVOUR, REVERSED)
-    capsys.readouterr()
-    assert main(["audit", str(plan), "--out", str(tmp_path / "out"), "--no-self-test", "-q"]) == 3
+    assert exit_code("audit", plan, "--out", tmp_path / "out", "--no-self-test", "-q") == 3
     assert capsys.readouterr().err.splitlines()[1:] == [f"- {answer_line(FAVOUR)}", f"- {answer_line(REVERSED)}"]
     assert not (tmp_path / "out").exists()
 
@@ -221,8 +211,7 @@ def test_data_caveats_tell_a_confirmed_block_from_a_note():
     roles = replace(samples.ROLES, score="score")
     blocking = [fact for fact in check_input(table.frame, roles) if fact.severity is Severity.BLOCKING]
     roles = replace(roles, confirmed=tuple(fact.kind for fact in blocking))
-    config = replace(PLAN.config, roles=roles)
-    audited = audited_of(replace(PLAN, config=config, model=ModelPlan(kind="predictions")), table)
+    audited = audited_of(samples.given_plan(score="score", confirmed=roles.confirmed), table)
     texts = [caveat.text for caveat in data_caveats(audited, table) if caveat.kind is CaveatKind.INPUT_CONFIRMED]
     assert len(texts) == len(blocking) > 1
     assert all(text.startswith(fact.point) for text, fact in zip(texts, blocking, strict=True))

@@ -2,20 +2,18 @@
 
 import json
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import skops.io
 
-from core.__main__ import main
 from core.auditing import (
     BiasQueriesSettings,
-    MembershipSettings,
     OutputsPlan,
     catalogue_plan,
     load_model,
     load_table,
-    plan_text,
     read_plan,
     run_audit,
 )
@@ -25,35 +23,37 @@ from core.auditing.run import audited_of
 from core.base.errors import InputError
 from core.base.serialize import content_fingerprint, dumps
 from core.cli.audit import _chosen
-from core.report import from_json
 from tests import model_samples, samples
 from tests.policy_samples import policy as limits
-from tests.refusals import refused
+from tests.refusals import exit_code, refused
 from tests.samples_report import sample
 
 PLAN = catalogue_plan("demo")
 PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
-SMALL = replace(
-    PLAN,
-    config=replace(PLAN.config, roles=samples.ROLES),
-    bias_queries=BiasQueriesSettings(questions=4, people=40, repeats=2),
-    membership=MembershipSettings(shadows=0),
-)
+SMALL = replace(samples.plan(), bias_queries=BiasQueriesSettings(questions=4, people=40, repeats=2))
+
+
+FAILED = replace(sample().self_tests[0], passed=False)
 
 
 @pytest.fixture(scope="module")
 def audit():
-    return run_audit(SMALL, samples.table(600), default_policy())
+    return run_audit(SMALL, samples.table(600), default_policy(), self_tests=(FAILED,))
 
 
 def test_two_runs_differ_in_their_times_alone(audit):
-    steps = []
-    again = run_audit(SMALL, samples.table(600), default_policy(), report=lambda *step: steps.append(step))
+    report = Mock()
+    again = run_audit(SMALL, samples.table(600), default_policy(), self_tests=lambda: (FAILED,), report=report)
     first, second = (json.dumps({**run.to_dict(), "times": None}) for run in (audit, again))
     assert first == second
+    steps = [step.args for step in report.mock_calls]
     done, total = steps[-1]
     assert done == total > 1
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+
+
+def test_a_failed_self_test_blocks_the_release(audit):
+    assert audit.verdict.overall != "pass" and f"“{FAILED.attack}”" in audit.verdict.detail
 
 
 @pytest.fixture
@@ -64,18 +64,8 @@ def command(audit, tmp_path, monkeypatch):
         return replace(audit, verdict=judge(policy, audit.measurements, attribute="origin"))
 
     monkeypatch.setattr("core.cli.audit.run_audit", rejudged)
-    (tmp_path / "plan.toml").write_text('policy = "ours.toml"\n[data]\ndataset = "demo"', encoding="utf-8")
-    return ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
-
-
-@pytest.fixture
-def small_demo(tmp_path, monkeypatch):
-    """Return the command for an audit of a small table under the demo's name."""
-    monkeypatch.setattr("core.auditing.inputs.load", lambda name, **_: samples.table(800))
-    config, data = replace(SMALL.config, roles=None), replace(SMALL.data, attribute="")
-    plan = replace(SMALL, bias_queries=BiasQueriesSettings(), config=config, data=data)
-    (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
-    return ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]
+    (tmp_path / "plan.toml").write_text('policy = "ours.toml"\n[data]\ndataset = "demo"', "utf-8")
+    return ["audit", tmp_path / "plan.toml", "--out", tmp_path / "out", "--no-self-test"]
 
 
 @pytest.mark.long
@@ -88,34 +78,22 @@ def small_demo(tmp_path, monkeypatch):
     ],
 )
 def test_exit_codes(more, code, phrase, command, tmp_path, capsys):
-    (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9, **more)), encoding="utf-8")
-    assert main(command) == code
+    (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9, **more)), "utf-8")
+    assert exit_code(*command) == code
     output = capsys.readouterr().out
     assert phrase in output and "policy: P, version 1" in output
     assert output.startswith("Do not release") == bool(code)
 
 
 def test_a_folder_that_is_taken_is_written_to_by_force_and_only_over_reports(command, tmp_path, capsys):
-    (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
-    assert [main(command), main(command)] == [0, 3]
-    assert main([*command, "--force", "--policy", "default"]) == 1  # epsilon 1 lets one person be told at 88%
+    (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), "utf-8")
+    assert [exit_code(*command) for _ in range(2)] == [0, 3]
+    assert exit_code(*command, "--force", "--policy", "default") == 1  # epsilon 1 lets one person be told at 88%
     assert "policy: FairLeak default" in capsys.readouterr().out
     stranger = tmp_path / "out" / "internal" / "mine.txt"
     stranger.write_text("keep me")
-    assert main([*command, "--force"]) == 3
+    assert exit_code(*command, "--force") == 3
     assert stranger.read_text() == "keep me"
-
-
-@pytest.mark.long
-def test_a_failed_self_test_blocks_the_release(small_demo, tmp_path, monkeypatch, capsys):
-    failed = replace(sample().self_tests[0], passed=False)
-    monkeypatch.setattr("core.auditing.self_test_in_subprocess", lambda folder, report=None: (failed,))
-    monkeypatch.setattr("core.auditing.run.CHECKS", ("unfairness",))
-    (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
-    assert main([*small_demo, str(tmp_path / "out")]) == 2
-    assert capsys.readouterr().out.startswith("Do not release yet: the self-test failed.\n")
-    report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
-    assert from_json(report).verdict.overall == "inconclusive"
 
 
 ROLES = 'positive = "yes"\nfavourable = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
@@ -155,7 +133,7 @@ def test_unusable_input_is_one_sentence(command, message, tmp_path, monkeypatch,
     people.rename(columns={"origin": "colour"}).to_csv(tmp_path / "nobody.csv", index=False)
     (tmp_path / "link.csv").symlink_to("/etc/hostname")
     for name, text in PLANS.items():
-        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+        (tmp_path / f"{name}.toml").write_text(text, "utf-8")
     assert message in refused(capsys, *command.split(), *["--no-self-test"] * command.startswith("audit"))
     assert not (tmp_path / "out").exists()
 
@@ -168,8 +146,8 @@ def init(tmp_path, capsys):
         people.to_csv(tmp_path / "people.csv", index=False)
         if model is not None:
             (tmp_path / "model.skops").write_bytes(skops.io.dumps(model))
-            arguments = (*arguments, "--model", str(tmp_path / "model.skops"))
-        assert main(["init", "--file", str(tmp_path / "people.csv"), *arguments]) == 0
+            arguments = (*arguments, "--model", tmp_path / "model.skops")
+        assert exit_code("init", "--file", tmp_path / "people.csv", *arguments) == 0
         output = capsys.readouterr()
         return read_plan(output.out), output.out, output.err
 
@@ -195,7 +173,7 @@ def test_a_model_file_promises_what_its_answers_keep_to(init, tmp_path, capsys):
     assert plan.config.tolerance - 0.001 < achieved <= plan.config.tolerance
     assert (plan.outputs, plan.bias_queries.questions) == (OutputsPlan(), 0)
     text = text.replace('kind = "file"', 'kind = "file"\npositive = "maybe"')  # the model answers with words
-    (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(text, "utf-8")
     message = refused(capsys, "audit", tmp_path / "plan.toml", "--out", tmp_path / "out")
     assert "one of the model's ('no', 'yes'), got 'maybe'" in message
 
@@ -205,8 +183,8 @@ def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path, capsy
         (tmp_path / name).mkdir()
     table, plan, elsewhere = (tmp_path / name for name in ("data/people.csv", "plan.toml", "plans/plan.toml"))
     samples.frame(300).to_csv(table, index=False)
-    assert main(["init", "--file", str(table), "-o", str(plan)]) == 0
-    assert read_plan(plan.read_text(encoding="utf-8")).data.file == "data/people.csv"
+    assert exit_code("init", "--file", table, "-o", plan) == 0
+    assert read_plan(plan.read_text("utf-8")).data.file == "data/people.csv"
     message = refused(capsys, "init", "--file", table, "-o", elsewhere)
     assert "--file must be a file in the folder of the plan, or below it" in message
     assert not elsewhere.exists()
@@ -217,7 +195,7 @@ def test_a_choice_is_of_the_same_plan_by_the_same_policy(tmp_path):
     policy, lax = limits(unfairness=0.1), limits(unfairness=0.2)
     choice = {"model": "m", "record": dumps(findings), "plan": PLAN.fingerprint, "policy": content_fingerprint(policy)}
     path = tmp_path / "choice.json"
-    path.write_text(json.dumps(choice), encoding="utf-8")
+    path.write_text(json.dumps(choice), "utf-8")
     assert _chosen(path, PLAN, policy) == findings
     with pytest.raises(InputError, match=r"must be by the audit's policy \(P\)"):
         _chosen(path, PLAN, lax)

@@ -10,11 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.auditing import (
-    AttriGuardSettings,
     AuditPlan,
-    BiasQueriesSettings,
     DataPlan,
-    MembershipSettings,
     ModelPlan,
     RegisterPlan,
     catalogue_plan,
@@ -28,7 +25,7 @@ from core.base.errors import InputError
 from core.datasets import CATALOG, Roles
 from core.models import GIVEN_PREDICTIONS
 from core.studies.model_card import STATISTICS, ModelCardSettings
-from core.studies.subject import AuditConfig
+from tests import samples
 
 DEMO = '[data]\ndataset = "demo"\n'
 
@@ -63,37 +60,23 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 @st.composite
 def plans(draw):
     kind = draw(st.sampled_from(["train", "predictions", "file"]))
-    is_file, names, some_names = kind == "file", st.just("") | NAMES, st.lists(NAMES, max_size=3).map(tuple)
+    names, several = st.just("") | NAMES, st.lists(NAMES, max_size=3).map(tuple)
     columns = {name: draw(NAMES) for name in ("label", "positive", "favourable", "sensitive")}
-    columns |= {name: draw(some_names) for name in ("group", "excluded")}
-    roles = Roles(
-        **columns,
-        at_most=draw(st.none() | st.floats(-1e6, 1e6)),
-        each=draw(st.booleans()),
-        prediction=draw(NAMES) if kind == "predictions" else "",
-        first_name=draw(names),
-    )
-    return AuditPlan(
+    columns |= {name: draw(several) for name in ("group", "excluded")}
+    if kind == "predictions":
+        columns["prediction"] = draw(NAMES)
+    roles = Roles(**columns, at_most=draw(st.none() | st.floats(-1e6, 1e6)), each=draw(st.booleans()))
+    model, method = ModelPlan(kind=kind), "unmitigated" if kind == "train" else GIVEN_PREDICTIONS
+    if kind != "train":
+        model = replace(model, threshold=draw(st.floats(0, 1)))
+    if kind == "file":
+        model = replace(model, file="model.onnx", features=draw(several), positive=draw(names))
+    plan = samples.plan(method=method, tolerance=draw(st.floats(0, 1)), seed=draw(st.integers(0, 2**32 - 1)))
+    return replace(
+        plan,
         title=draw(names),
-        data=DataPlan(dataset="", file="people.csv"),
-        model=ModelPlan(
-            kind=kind,
-            file="model.onnx" * is_file,
-            features=draw(some_names) * is_file,
-            positive=draw(names) * is_file,
-            threshold=0.5 if kind == "train" else draw(st.floats(0, 1)),
-        ),
-        config=AuditConfig(
-            dataset="upload",
-            roles=roles,
-            method="unmitigated" if kind == "train" else GIVEN_PREDICTIONS,
-            tolerance=draw(st.floats(0, 1)),
-            train_share=draw(st.floats(0.1, 0.8)),
-            seed=draw(st.integers(0, 2**32 - 1)),
-        ),
-        bias_queries=BiasQueriesSettings(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
-        membership=MembershipSettings(shadows=2 * draw(st.integers(2, 512))),
-        attriguard=AttriGuardSettings(budget=draw(st.floats(0, 1000))),
+        model=model,
+        config=replace(plan.config, roles=roles),
         register=draw(st.sampled_from([RegisterPlan(), VENDOR])),
         studies=draw(st.just(()) | cards().map(lambda card: (("model_card", card),))),
     )
@@ -121,7 +104,7 @@ def test_a_plan_to_start_from_reads_back_equal(dataset):
 
 
 def test_the_documented_card():
-    page = (Path(__file__).parents[3] / "docs" / "how-to" / "model-card.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "model-card.md").read_text("utf-8")
     (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     plan = read_plan(DEMO + text)
     settings = ModelCardSettings(family="mixed", people=1000, group="women", decimals=3)

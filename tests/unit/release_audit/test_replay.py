@@ -14,7 +14,6 @@ import pytest
 import threadpoolctl
 
 import core
-from core.__main__ import main
 from core.auditing import AuditPlan, DataPlan, ModelPlan, check_plan, data_fingerprint, provenance, read_plan, run_audit
 from core.auditing.policy import default_policy
 from core.auditing.result import COMPUTING, kind_of_machine, plan_fingerprint
@@ -26,18 +25,16 @@ from core.report import Reports, from_json, report_document, to_json
 from core.report.changes import Changed, Replay, changed_values, compare_runs
 from core.report.report import strict
 from tests import samples
-from tests.refusals import refused
+from tests.refusals import exit_code, refused
 from tests.samples_report import PLAN as VERSION
 from tests.samples_report import altered_report, judged_audit, people, places
 
 
 def test_it_names_versions_seeds_and_contents():
-    plan = AuditPlan(config=replace(AuditPlan().config, seed=7))
-    facts = provenance(plan, default_policy())
-    assert facts == provenance(plan, default_policy())
-    assert facts.fairleak == core.__version__ and facts.code == code_fingerprint()
-    assert facts.packages["numpy"] == np.__version__ and set(facts.packages) <= set(COMPUTING)
-    assert {"numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "PuLP"} <= set(facts.packages)
+    facts = provenance(AuditPlan(config=replace(AuditPlan().config, seed=7)), default_policy())
+    assert (facts.fairleak, facts.code) == (core.__version__, code_fingerprint())
+    assert facts.packages["numpy"] == np.__version__
+    assert {"scipy", "scikit-learn", "pandas", "fairlearn", "PuLP"} <= set(facts.packages) <= set(COMPUTING)
     assert facts.seeds == {"audit": 7, "self-test": 2023}
     assert platform.python_version() in facts.python and platform.machine() in facts.platform
     for name in (socket.gethostname(), getpass.getuser(), str(Path.home())):
@@ -183,14 +180,10 @@ def folder(tmp_path_factory):
     return directory
 
 
-def replayed(report, *further):
-    return main(["report", "replay", str(report), *map(str, further)])
-
-
 def altered(folder, change):
-    document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    document = json.loads((folder / "report.json").read_text("utf-8"))
     change(document)
-    (folder / "changed.json").write_text(json.dumps(document), encoding="utf-8")
+    (folder / "changed.json").write_text(json.dumps(document), "utf-8")
     return folder / "changed.json"
 
 
@@ -223,7 +216,7 @@ def test_replay_counts_the_changes_that_it_does_not_list(n, more):
     ],
 )
 def test_replay_prints_changed_numbers(change, code, start, phrase, folder, capsys):
-    assert replayed(altered(folder, change), "--file", folder / "renamed.csv") == code
+    assert exit_code("report", "replay", altered(folder, change), "--file", folder / "renamed.csv") == code
     output = capsys.readouterr().out
     assert output.startswith(start) and phrase in output
     assert ("packages.numpy 1.0, now " in output) == (change is _other_number)
@@ -233,7 +226,7 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder, c
     changed_table = people("safe", 400)
     changed_table.loc[5, "age"] += 1
     changed_table.to_csv(folder / "other.csv", index=False)
-    (folder / "text.json").write_text("nothing", encoding="utf-8")
+    (folder / "text.json").write_text("nothing", "utf-8")
     report = folder / "report.json"
     for arguments, sentence in (
         ((report, "--file", folder / "other.csv"), "The table must be the one the report is about"),
@@ -258,6 +251,6 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder, c
 )
 def test_a_plan_that_no_file_could_say_is_refused(title, key, value, phrase, folder):
     """A report may have been written by anybody: its plan keeps the rules of a plan file."""
-    report = from_json((folder / "report.json").read_text(encoding="utf-8"))
+    report = from_json((folder / "report.json").read_text("utf-8"))
     with pytest.raises(InputError, match=f"^The report's plan.*{phrase}"):
         check_plan(altered_report(report, lambda document: document["plan"][title].update({key: value})).plan)

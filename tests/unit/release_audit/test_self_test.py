@@ -29,14 +29,8 @@ def measured(value, low, high, check="attribute_excess"):
 class FixedVerdicts(Study[Settings, Any]):
     """A study whose verdicts are known: what it is asked about says whether a leak is found."""
 
-    name = title = "known"
-    settings = Settings
-
     def run(self, subject, settings, report=None):
         yield subject
-
-    def findings(self, result, settings):
-        return ()
 
     def checks(self, result, settings):
         return {"attribute_excess": measured(*((0.5, 0.4, 0.6) if result else (0.0, -0.1, 0.1)))}
@@ -56,7 +50,6 @@ def trial(leaks, share=1.0):
 
 
 def trial_of(phrase):
-    """Return the trial with these words in its name."""
     (chosen,) = [candidate for candidate in ALL if phrase in candidate[1].attack]
     return chosen
 
@@ -155,7 +148,6 @@ def test_cached_self_test_is_made_again_once_a_package_changes(tmp_path, counted
 
 
 DAMAGES = {
-    "half": lambda content: content[: len(content) // 2],
     "no text": lambda content: b"\xff\xfe" + content,
     "empty": lambda content: b'{"tests": []}',
     "nested": lambda content: b"[" * 100_000,

@@ -144,13 +144,11 @@ def test_brief_html_word_limit(name):
 
 
 def body_of(audit, signatures=(), **values):
-    """Return the body of a brief."""
     page = brief_html(Reports(audit).document, signatures, **values)
     return Reader(re.sub(r"(?s)<head>.*?</head>", "", page))
 
 
 def text_of(audit, *more, **values):
-    """Return what a brief says."""
     return " ".join(body_of(audit, *more, **values).text.split())
 
 

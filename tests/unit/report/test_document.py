@@ -62,10 +62,9 @@ def test_equal_audits_give_equal_bytes_and_the_fingerprint_of_compact_sorted_jso
 
 
 def test_a_report_is_read_as_it_was_written():
-    for report in (report_document(AUDIT), report_document(judged_audit())):
-        text = to_json(report)
-        assert from_json(text) == report and to_json(from_json(text)) == text
-        assert report.content_fingerprint == report.fingerprint
+    report = report_document(judged_audit())
+    assert from_json(to_json(report)) == report
+    assert report.content_fingerprint == report.fingerprint
 
 
 def test_numbers_json_does_not_know():
@@ -215,7 +214,6 @@ def report_of(limits, measured, *, groups=GROUPS):
 
 
 def numbers(text):
-    """Return the whole numbers in a text."""
     return [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", text)]
 
 

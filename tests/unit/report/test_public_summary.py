@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from core.auditing import MembershipSettings, check_plan, run_audit
-from core.auditing.policy import default_policy
+from core.auditing import MembershipSettings, check_plan, read_plan, run_audit
+from core.auditing.policy import default_policy, read_policy
 from core.base.caveats import FIXED, Caveat, CaveatKind, in_order
 from core.base.settings import params
 from core.cli.audit import check_folder, write_audit
@@ -18,6 +18,7 @@ from core.report import Reports, from_json, public_summary, report_document, sum
 from core.report.codec import report_of
 from core.report.public_summary import CONTENTS, summary_html
 from core.report.report import strict
+from core.report.tables import csv_files
 from core.studies.people import PEOPLE, PeopleSettings
 from core.studies.study import Basis
 from core.studies.subject import AuditConfig
@@ -143,7 +144,7 @@ def test_another_fact_gives_another_summary_in_every_form(name):
 
 
 def test_the_docs_list_all_that_it_tells_and_every_kind_of_caveat():
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE))
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", DOCS.read_text("utf-8"), re.MULTILINE))
     assert rows == {**CONTENTS, **{str(kind): text for kind, text in FIXED.items()}}
     assert set(strict(public_summary(report_document(judged_audit())))) == {"kind", "schema", *CONTENTS}
 
@@ -173,16 +174,26 @@ def test_names_stay_names_in_markdown_and_html():
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
-    """Folder of an audit."""
     folder = tmp_path_factory.mktemp("audit") / "out"
     write_audit(Reports(judged_audit()), folder)
     return folder
 
 
 def test_an_audit_writes_an_internal_report_and_a_public_summary(out):
-    assert sorted(path.name for path in out.iterdir()) == ["internal", "public"]
-    assert sorted(path.name for path in (out / "public").iterdir()) == ["model-card.md", "summary.html", "summary.json"]
+    inside, public = ({path.name for path in (out / name).iterdir()} for name in ("internal", "public"))
+    tables = csv_files(report_document(judged_audit()))
+    texts = {"report.json", "report.html", "brief.html", "brief.pdf", "policy.toml", "plan.toml"}
+    assert inside == texts | tables.keys()
+    assert public == {"model-card.md", "summary.html", "summary.json"}
     check_folder(out, force=True)
+
+
+def test_internal_files_say_which_plan_was_judged_by_which_policy():
+    audit = judged_audit()
+    files = {name: content.decode() for name, content in Reports(audit).internal_files.items()}
+    assert from_json(files["report.json"]) == report_document(audit)
+    assert read_policy(files["policy.toml"], name="policy") == audit.verdict.policy
+    assert read_plan(files["plan.toml"]) == replace(audit.plan, policy="policy.toml")
 
 
 REFUSED = "must be an internal report, got a public summary, which holds no number that can be verified, judged"

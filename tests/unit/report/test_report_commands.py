@@ -6,13 +6,12 @@ import sys
 
 import pytest
 
-from core.__main__ import main
 from core.cli.audit import write_audit
 from core.report import Reports, report_document, to_json
 from core.report.brief_files import brief_html, brief_pdf
 from core.report.verification import private_key
 from core.store.history import History
-from tests.refusals import refused
+from tests.refusals import exit_code, refused
 from tests.samples_report import judged_audit
 
 AUDIT = judged_audit()
@@ -20,7 +19,6 @@ AUDIT = judged_audit()
 
 @pytest.fixture
 def out(tmp_path):
-    """The folder of an audit."""
     assert write_audit(Reports(AUDIT), tmp_path / "out") == ""
     return tmp_path / "out"
 
@@ -33,9 +31,9 @@ def test_report_brief_writes_what_an_audit_writes(out, tmp_path):
     for name, content in contents.items():
         (folder / name).unlink()
         output = tmp_path / f"own-{name}"
-        assert main(["report", "brief", str(folder / "report.html"), "-o", str(output)]) == 0
+        assert exit_code("report", "brief", folder / "report.html", "-o", output) == 0
         assert output.read_bytes() == content
-    assert main(["report", "brief", str(out)]) == 0
+    assert exit_code("report", "brief", out) == 0
     assert {name: (folder / name).read_bytes() for name in contents} == contents
 
 
@@ -43,7 +41,7 @@ def test_report_brief_without_the_extra(tmp_path, monkeypatch, capsys):
     for module in ("core.report.brief_files", "core.cli.report"):
         monkeypatch.setattr(f"{module}.has_typst", lambda: False)
     assert "install what requirements-pdf.txt lists" in write_audit(Reports(AUDIT), tmp_path / "bare")
-    assert main(["report", "brief", str(tmp_path / "bare")]) == 0
+    assert exit_code("report", "brief", tmp_path / "bare") == 0
     assert [path.name for path in (tmp_path / "bare").rglob("brief.*")] == ["brief.html"]
     capsys.readouterr()
     message = refused(capsys, "report", "brief", tmp_path / "bare", "-o", tmp_path / "output.pdf")
@@ -53,7 +51,7 @@ def test_report_brief_without_the_extra(tmp_path, monkeypatch, capsys):
 def test_report_brief_refuses_bad_input(out, tmp_path, capsys):
     report = out / "internal" / "report.json"
     broken = tmp_path / "broken.json"
-    broken.write_text(altered(report.read_text(encoding="utf-8")))
+    broken.write_text(altered(report.read_text("utf-8")))
     for arguments, phrase in (
         ((tmp_path,), "REPORT must be a report or a folder that holds one"),
         ((report, "-o", tmp_path / "output.doc"), "--output must end in .html or .pdf, got"),
@@ -66,16 +64,16 @@ def test_report_brief_refuses_bad_input(out, tmp_path, capsys):
 def folder(tmp_path, monkeypatch):
     """A folder with a report, two pairs of keys, and the first one's signature."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "report.json").write_text(to_json(report_document(AUDIT)), encoding="utf-8")
+    (tmp_path / "report.json").write_text(to_json(report_document(AUDIT)), "utf-8")
     for name in ("officer", "other"):
-        assert main(["report", "sign", "--new-key", f"{name}.pem"]) == 0
-    assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 0
+        assert exit_code("report", "sign", "--new-key", f"{name}.pem") == 0
+    assert exit_code("report", "sign", "report.json", "--key", "officer.pem") == 0
     return tmp_path
 
 
 def verify(capsys, *more, report="report.json"):
     capsys.readouterr()
-    code = main(["report", "verify", report, *more])
+    code = exit_code("report", "verify", report, *more)
     output = capsys.readouterr()
     return code, output.out + output.err
 
@@ -111,8 +109,8 @@ def test_keys_are_private_never_printed_and_never_overwritten(folder, capsys):
     (folder / "link.pem").symlink_to(elsewhere)
     capsys.readouterr()
     for again in ("officer.pem", "link.pem", "none/key.pem"):
-        assert main(["report", "sign", "--new-key", again]) == 3
-    assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 3  # there is a signature
+        assert exit_code("report", "sign", "--new-key", again) == 3
+    assert exit_code("report", "sign", "report.json", "--key", "officer.pem") == 3  # there is a signature
     output = capsys.readouterr()
     assert output.err.count("\n") == 4 and key.splitlines()[1] not in output.out + output.err
     assert path.read_text() == key and not elsewhere.exists()
@@ -132,8 +130,8 @@ def test_a_key_must_be_an_ed25519_key(folder, capsys, wrong):
         (folder / name).write_bytes(pair.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, secret))
     (folder / "report.json.sig").unlink()
     capsys.readouterr()
-    assert main(["report", "sign", "report.json", "--key", wrong]) == 3
-    assert main(["report", "verify", "report.json", "--signer", wrong.replace("officer.public", "officer")]) == 3
+    assert exit_code("report", "sign", "report.json", "--key", wrong) == 3
+    assert exit_code("report", "verify", "report.json", "--signer", wrong.replace("officer.public", "officer")) == 3
     output = capsys.readouterr()
     assert output.err.count("\n") == 2 and output.out == "" and not (folder / "report.json.sig").exists()
 
@@ -183,5 +181,5 @@ def test_history_show_brief_has_signatures(tmp_path, monkeypatch):
     document, history = Reports(AUDIT).document, History.open(tmp_path / "history.sqlite")
     entry = history.keep(document, model="Loans", version="1.0", who="A. Auditor")
     signed = history.sign(entry, decision="do_not_release", name="A. Officer", role="DPO", reason="Unfair.")
-    assert main(["history", "show", "Loans", "1.0", "--brief", str(tmp_path / "brief.pdf")]) == 0
+    assert exit_code("history", "show", "Loans", "1.0", "--brief", tmp_path / "brief.pdf") == 0
     assert (tmp_path / "brief.pdf").read_bytes() == brief_pdf(document, (signed,))
