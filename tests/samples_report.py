@@ -33,7 +33,7 @@ from core.report.codec import report_of
 from core.report.report import strict
 from core.stats.estimates import Estimate, certain, proportion
 from core.studies.bias_queries import declared_limits
-from core.studies.study import Measurement
+from core.studies.study import Basis, Measurement
 from core.studies.subject import AuditConfig
 
 HOSTILE = "</td><script>alert('x')</script> & \"women\" <img src=x onerror=alert(1)>"
@@ -354,6 +354,16 @@ def report(
         times={**audit.times, "started": started},
     )
     return report_document(judged_audit(audit, policy=policy))
+
+
+def with_basis(audit: ReleaseAudit, check: str, basis: Basis) -> ReleaseAudit:
+    """Return the audit with another basis of one measurement, judged again."""
+    measurements = tuple(
+        dataclasses.replace(measurement, basis=basis) if measurement.check == check else measurement
+        for measurement in audit.measurements
+    )
+    verdict = judge(audit.verdict.policy, measurements, attribute=audit.data.attribute)
+    return dataclasses.replace(audit, measurements=measurements, verdict=verdict)
 
 
 def with_failed_tests(document: Report) -> Report:

@@ -97,10 +97,10 @@ def hostile():
 
 def signed():
     """Return more signatures than there is room for, as a history has them."""
-    when = {"when": "2026-11-22T10:00:00Z", "end": "until 2027-05-01", "until": "2027-05-01"}
-    facts = {"stands": True, "condition": "No scores to partners.", "proven": True}
-    texts = {"decision": "accept_risk", "title": "Accept the risk", "role": WIDE, "reason": "Pilot only. " * 30}
-    return tuple(SimpleNamespace(name=f"{i} {WIDE} {MARKUP}", **texts, **facts, **when) for i in range(8))
+    facts = {"stands": True, "condition": "No scores to partners.", "proven": True, "until": "2027-05-01"}
+    texts = {"decision": "accept_risk", "title": "Accept the risk", "reason": "Pilot only. " * 30}
+    when = {"when": "2026-11-22T10:00:00Z", "end": "until 2027-05-01"}
+    return (SimpleNamespace(name=f"{WIDE} {MARKUP}", role=WIDE, **texts, **facts, **when),) * 8
 
 
 CASES = {

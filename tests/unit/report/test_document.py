@@ -27,7 +27,7 @@ from core.stats.estimates import Estimate, proportion
 from core.studies.study import Basis
 from tests.html_reader import Reader
 from tests.policy_samples import done, measurements, policies, policy
-from tests.samples_report import GROUPS, HOSTILE, group, judged_audit, sample, with_texts
+from tests.samples_report import GROUPS, HOSTILE, group, judged_audit, sample, with_basis, with_texts
 
 AUDIT = sample()
 
@@ -167,12 +167,7 @@ def test_headings_are_in_order_and_unique():
 def test_to_html_has_no_tick_and_no_number_of_what_is_not_released():
     audit = judged_audit()
     passing = next(row.check for row in audit.verdict.rows if row.verdict == "pass" and row.limit is not None)
-    measurements = tuple(
-        replace(measurement, basis=Basis.NOT_RELEASED) if measurement.check == passing else measurement
-        for measurement in audit.measurements
-    )
-    verdict = judge(audit.verdict.policy, measurements, attribute=audit.data.attribute)
-    page = to_html(report_document(replace(audit, measurements=measurements, verdict=verdict)))
+    page = to_html(report_document(with_basis(audit, passing, Basis.NOT_RELEASED)))
     assert page.count('class="verdict not_attacked"') == 2  # in the table, and where it stands by itself
     assert page.count("No number: nothing is released.") == 1
 

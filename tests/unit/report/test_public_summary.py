@@ -25,7 +25,7 @@ from core.studies.subject import AuditConfig
 from tests import samples
 from tests.html_reader import Reader
 from tests.refusals import refused
-from tests.samples_report import HOSTILE, judged_audit, places, sample, with_texts
+from tests.samples_report import HOSTILE, judged_audit, places, sample, with_basis, with_texts
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "public-summary.md"
 PAIRS = 100
@@ -152,11 +152,7 @@ def test_the_docs_list_all_that_it_tells_and_every_kind_of_caveat():
 def test_a_pass_of_what_is_not_released_counts_as_not_attacked():
     audit = judged_audit()
     passed = next(check.check for check in Reports(audit).summary.checks if check.verdict == "pass")
-    measurements = [
-        replace(measurement, basis=Basis.NOT_RELEASED) if measurement.check == passed else measurement
-        for measurement in audit.measurements
-    ]
-    summary = Reports(replace(audit, measurements=tuple(measurements))).summary
+    summary = Reports(with_basis(audit, passed, Basis.NOT_RELEASED)).summary
     assert {check.check: check.verdict for check in summary.checks}[passed] == "not_attacked"
     assert summary.decision.counts == "Fail 3 · Inconclusive 1 · Not run 1 · Pass 2 · Not attacked 1"
     assert any(text.endswith("not attacked, as nothing of the kind is released.") for text in summary.not_tested)
