@@ -140,7 +140,7 @@ def cost(config):
     return COSTS[config.method] * (2.0 - config.tolerance / 0.17)
 
 
-@pytest.mark.parametrize("keys", itertools.permutations(AXES), ids="-".join)
+@pytest.mark.parametrize("keys", [*itertools.permutations(AXES)], ids="-".join)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_after_a_fifth_the_estimate_is_right_within_a_half(keys, workers, clock):
     """In every order of the keys; workers take one model after the other once they have started, after 8 seconds."""

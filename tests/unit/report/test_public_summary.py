@@ -185,7 +185,7 @@ def test_an_audit_writes_an_internal_report_and_a_public_summary(out):
 
 
 def test_internal_files_say_which_plan_was_judged_by_which_policy():
-    audit = judged_audit()
+    audit = judged_audit(policy=default_policy())
     files = {name: content.decode() for name, content in Reports(audit).internal_files.items()}
     assert from_json(files["report.json"]) == report_document(audit)
     assert read_policy(files["policy.toml"], name="policy") == audit.verdict.policy
