@@ -133,6 +133,7 @@ def test_the_census_file_makes_both_tasks(tmp_path):
     assert len(frame) == 150  # children are left out
     assert list(frame.columns[:4]) == ["AGEP", "COW", "SCHL", "MAR"]
     assert list(build_dataset(table, table.roles[0]).base_rates)[1] == "white people"
+    assert table.roles[0].group == ("2", "3")
     coverage = load("acs_public_coverage", data_folder=tmp_path)
     assert len(coverage.frame) == 146  # under 65, income up to 30,000
     assert (coverage.frame.loc[coverage.frame["AGEP"] < 10, "ESR"] == "0").all()
