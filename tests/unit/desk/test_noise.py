@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.desk import TestSet, example_ledger, open_ledger
-from core.desk.noise import Noise, centred, discrete_laplace, gap_interval, gap_value, on_grid, standard_error
+from core.desk.noise import Noise, centred, discrete_laplace, gap_interval, gap_value, on_grid, release, standard_error
 from core.studies.bias_queries import statistical_parity_gap
 from tests.ledger_work import ATTRIBUTE, NAME, people, seeded
 
@@ -27,7 +27,8 @@ def law(x, numerator, denominator):
 @pytest.mark.parametrize(("numerator", "denominator"), [(1, 2), (5, 2), (10, 1)])
 def test_the_noise_has_the_law_it_should(numerator, denominator):
     randbelow = seeded(numerator * 10 + denominator)
-    draws = np.array([discrete_laplace(numerator, denominator, randbelow) for _ in range(20_000)])
+    noise, nobody = Noise(numerator, denominator * 1_000_000, 1.0), np.zeros(1, dtype=bool)
+    draws = np.array([release(np.ones(1), nobody, noise, randbelow) for _ in range(20_000)])
     values = np.arange(-4 * numerator, 4 * numerator + 1)
     expected = np.array([law(x, numerator, denominator) for x in values]) * draws.size
     observed = (draws == values[:, None]).sum(axis=1)
@@ -84,11 +85,11 @@ def test_everything_released_together_stays_within_what_was_spent(seed):
         steps[answer.number] = on_grid(h)
     account = ledger._current_state().accounts[NAME]
     losses = [Fraction(0)] * n
-    for (entry, part), release in account.released.items():
-        people = np.ones(n, bool) if release.metric == "statistical_parity" else labels == 1
+    for (entry, part), number in account.released.items():
+        people = np.ones(n, bool) if number.metric == "statistical_parity" else labels == 1
         moves = centred(steps[entry], people)[0] if part == "sum" else people.astype(np.int64)
         for person, move in enumerate(np.abs(moves).tolist()):
-            losses[person] += Fraction(move * release.noise.epsilon, release.noise.reach)
+            losses[person] += Fraction(move * number.noise.epsilon, number.noise.reach)
     assert len(account.released) >= 3
     assert 0 < max(losses) <= account.spent <= account.budget == 3_000_000
 
