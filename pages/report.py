@@ -100,7 +100,7 @@ def constraint_text() -> str:
     if config.method not in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS):  # which know nothing of it
         return f"disclosed {constraint}"
     if config.method == GIVEN_PREDICTIONS and config.tolerance == kept_tolerance(table, config):
-        return f"{constraint} assumed (the smallest that holds)"
+        return f"{constraint} (measured: the smallest tolerance that this model keeps)"
     return constraint
 
 
@@ -252,6 +252,7 @@ else:
     board_options: dict[str, Any] = {
         "remedies": report_decision.remedy_texts(release.document.candidates),
         "conditional": conditional,
+        "to_set": sum(row.placeholder for row in release.document.rows),
     }
     if compared is not None:
         board_options |= {

@@ -433,12 +433,12 @@ def drift_caveat(dataset: AuditDataset, splits: Splits, *, seed: int) -> Caveat 
     if p_value >= DRIFT_LEVEL:
         text = (
             f"No drift found: features and true label alone distinguish training from test records with AUC "
-            f"{auc:.2f} (chance 0.5, p = {p_value:.2f}). A membership finding points to memory of the model."
+            f"{auc:.2f} (chance 0.5, p = {p_value:.2f})."
         )
         return Caveat(CaveatKind.NO_DRIFT, text)
     text = (
         f"Training and test records differ before any model sees them: features and true label alone distinguish them "
-        f"with AUC {auc:.2f} (chance 0.5, p below {DRIFT_LEVEL:g}). Membership findings may be drift, not memory of "
-        "the model."
+        f"with AUC {auc:.2f} (chance 0.5, p below {DRIFT_LEVEL:g}). A membership attack may find this and not "
+        "memory of the model."
     )
     return Caveat(CaveatKind.SETS_DIFFER, text)

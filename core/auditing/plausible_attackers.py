@@ -17,6 +17,10 @@ from ..base.settings import Param, Settings, broken
 _STATEMENT = re.compile(r"(yes|partly|no)(?::\s+(\S.*))?")
 
 
+LONGEST_STATEMENT = 120
+"""Letters of a statement at most."""
+
+
 class Met(StrEnum):
     """Whether an attacker is met where the model is used, as its owner states."""
 
@@ -52,13 +56,13 @@ ATTACKERS: Mapping[str, PlausibleAttacker] = {
     "register": PlausibleAttacker(
         title="Holder of a register",
         seeks="seeks {attribute}",
-        needs="Records, {outputs}; {attribute} of others",
+        needs="Records, {outputs}; {attribute} of {known}",
         checks=("attribute_excess", "attribute_balanced", "attribute_bits", "absence"),
     ),
     "statement": PlausibleAttacker(
         title="Reader of the fairness statement",
         seeks="seeks {attribute}",
-        needs="Records, labels, metric and tolerance; {attribute} of others",
+        needs="Records, labels, metric and tolerance; {attribute} of {known}",
         checks=("correction_gain",),
     ),
     "asker": PlausibleAttacker(
@@ -70,7 +74,7 @@ ATTACKERS: Mapping[str, PlausibleAttacker] = {
     "observer": PlausibleAttacker(
         title="Reader of public records",
         seeks="seeks {attribute}",
-        needs="Public records; {attribute} of others",
+        needs="Public records; {attribute} of {known}",
         checks=("attriguard_exposure",),
     ),
     "two_models": PlausibleAttacker(
@@ -90,7 +94,7 @@ def _statement(key: str) -> Param:
         title,
         f'{title}: "yes", "partly" or "no", and after a colon why: "yes: 2 partners get scores".',
         form="line",
-        most=120,
+        most=LONGEST_STATEMENT,
     )
 
 

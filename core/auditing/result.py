@@ -37,8 +37,9 @@ from ..base.serialize import UNSAID, Result, code_fingerprint, content_fingerpri
 from ..base.validation import Ints
 from ..datasets import AuditDataset, Roles, Table, cautions
 from ..datasets.checked_table import Fact
-from ..datasets.columns import quoted
+from ..datasets.columns import listed, quoted
 from ..datasets.input_check import CONFIRMED_GUESSES
+from ..datasets.role_suggestion import names_attribute
 from ..datasets.splits import sharing
 from ..models import METHOD_TITLES
 from ..stats.estimates import Estimate, proportion
@@ -436,6 +437,20 @@ def _fact_caveat(fact: Fact, roles: Roles) -> Caveat:
     return Caveat(kind, fact.text)
 
 
+def _columns_caveat(dataset: AuditDataset, attribute: str) -> Caveat:
+    """Caveat that no other column is audited: those that are sensitive by their names, then the first of the others."""
+    names = [*dataset.feature_names, *dataset.roles.excluded]
+    sensitive = [name for name in names if names_attribute(name)]
+    others = [name for name in names if name not in sensitive]
+    text = f"Audited: {attribute}, and no other column."
+    if sensitive:
+        text = f"{text} Not audited, though sensitive by name: {listed(sensitive)}."
+    if others:
+        either = " either" if sensitive else ""
+        text = f"{text} Not audited{either}: {listed(others)}."
+    return Caveat(CaveatKind.OTHER_COLUMNS, text, count=len(names))
+
+
 def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
     """Caveats on the table: what was noted of its columns, decided in reading it, and stands in several sets."""
 
@@ -450,6 +465,7 @@ def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
             Caveat(CaveatKind.INPUT_CHECK, caution.text)
             for caution in cautions(table.frame, dataset.roles)
         ]
+        caveats.append(_columns_caveat(dataset, audited.attribute))
         caveats += dataset.caveats
         shared = sharing(dataset, audited.splits)
         if shared is not None:

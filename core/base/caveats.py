@@ -19,6 +19,7 @@ class CaveatKind(StrEnum):
 
     INPUT_CONFIRMED = "input_confirmed"
     CHOSEN_ON_THESE_RECORDS = "chosen_on_these_records"
+    OTHER_COLUMNS = "other_columns"
     SETS_UNKNOWN = "sets_unknown"
     SETS_DIFFER = "sets_differ"
     NO_DRIFT = "no_drift"
@@ -56,10 +57,7 @@ SETS_UNKNOWN_TEXT = (
     "The training records are unknown: a random sample is attacked instead, and the real training records may leak "
     "more."
 )
-NO_DRIFT_TEXT = (
-    "Drift between training and test records: not found (1% level), so a membership finding points to memory of the "
-    "model."
-)
+NO_DRIFT_TEXT = "Drift between training and test records: not found (1% level)."
 SELF_TEST_TEXT = "The self-test of FairLeak's attacks was not run with this audit."
 CONSTANT_TEXT = (
     "The model gives everybody the same answer: it decides nothing, so most limits are easily kept."
@@ -78,6 +76,7 @@ FIXED: Mapping[CaveatKind, str] = {
     CaveatKind.INPUT_CONFIRMED: "The check of the input stopped at a point that was confirmed as right; it stands in "
     "the internal report.",
     CaveatKind.CHOSEN_ON_THESE_RECORDS: CHOSEN_TEXT,
+    CaveatKind.OTHER_COLUMNS: "One attribute is audited, and no other column: nothing here holds for others.",
     CaveatKind.SETS_UNKNOWN: SETS_UNKNOWN_TEXT,
     CaveatKind.SETS_DIFFER: "Training and test records differ before any model sees them; membership inference may "
     "find this difference and not memory of the model.",

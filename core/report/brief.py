@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..auditing.plausible_attackers import ATTACKERS, Met
+from ..auditing.plausible_attackers import ATTACKERS, LONGEST_STATEMENT, Met
 from ..auditing.policy import (
+    CHECKS,
     VERDICT_TITLES,
     Alternative,
     CheckVerdict,
@@ -35,8 +36,9 @@ from ..auditing.policy.verdict import MOST_TIMES, times_more_records
 from ..auditing.result import failed_tests
 from ..base.caveats import Caveat, CaveatKind
 from ..stats.estimates import Estimate, count, percent
+from ..studies.study import KNOWN_RECORDS
 from .charts import clean
-from .page import RETENTION, audited_model_text, required_counts, unaudited_attributes
+from .page import RETENTION, audited_model_text
 from .people_sentences import people_sentences, some_unanswered
 from .regulations import NOT_LEGAL_ADVICE, LawRow, law_of_checks, legal_texts, provisions
 from .report import DECISIONS, Report, day_text
@@ -62,12 +64,12 @@ _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[^a-z])")
 DENSITIES = (
     "all",
     "short reasons and sources",
-    "caveats about the input in a line",
+    "caveats about how data and model were read in number",
     "passing checks in a line",
     "law that binds, and the opinion on it",
     "the worst checks, others in a line; confirmed points and reasons of decisions in short",
-    "short names, and the worst sentence about people",
     "provisions without their words",
+    "short names, and the worst sentence about people",
 )
 """What a brief holds, from the fullest to the densest; the first that keeps to the most words is taken."""
 
@@ -76,8 +78,8 @@ _FOLDED_CAVEATS = 2
 _FOLDED_PASSES = 3
 _BINDING_LAW = 4
 _FOLDED_ROWS = 5
-_SHORT_NAMES = 6
-_NO_QUOTATIONS = 7
+_NO_QUOTATIONS = 6
+_SHORT_NAMES = 7
 
 _NOT_ATTACKED = "not_attacked"
 _INFORMATION = "information"
@@ -91,8 +93,6 @@ _STATE_TITLES: Mapping[str, str] = {
     _INFORMATION: "For information",
 }
 """State of a check -> its word, in the order of the counts."""
-
-_BLOCKING = ("inconclusive", "not_run")
 
 _MOST_ROWS = 10
 """Measured checks from which on those that pass share a line."""
@@ -114,6 +114,11 @@ _FEWEST_LETTERS = 30
 _MOST_CONFIRMED = 20
 """Letters of a confirmed point at most, of all of them and of each at least; and how many have a line."""
 
+_LETTERS_OF_INPUT = 720
+_FEWEST_OF_INPUT = 60
+_SHORT_OF_INPUT = 160
+"""Letters of what the input check noted, all of it and each point at least; and each at most where it is long."""
+
 _LONGEST_DRIFT = 320
 _LONGEST_REASON = 300
 _FEWEST_OF_REASON = 72
@@ -122,7 +127,7 @@ _FEWEST_OF_REASON = 72
 
 _CHECKS: Mapping[str, str] = {
     "attribute_excess": "{Attribute} from {outputs}",
-    "attribute_balanced": "{Attribute}, balanced",
+    "attribute_balanced": "{Attribute}, mean of groups",
     "attribute_bits": "{Attribute} in bits",
     "correction_gain": "{Attribute} from constraint",
     "answers_excess": "{Attribute} from answers",
@@ -137,7 +142,7 @@ _CHECKS: Mapping[str, str] = {
     "attriguard_exposure": "{Attribute} despite AttriGuard",
     "attriguard_cost": "Columns changed",
     "two_models_gain": "Two models",
-    "measured_epsilon": "FairLeak’s own noise: ε exceeded",
+    "measured_epsilon": "FairLeak’s own noise against its ε",
 }
 """Check -> its short title; a check of another study has its own title."""
 
@@ -163,7 +168,6 @@ _CAVEATS: Mapping[CaveatKind, tuple[str, str]] = {
     CaveatKind.VALUES_FILLED: ("Filled", "{count} missing values are filled in."),
     CaveatKind.VALUES_JOINED: ("Joined", "{count} values are taken together."),
     CaveatKind.COLUMNS_DROPPED: ("Columns", "{count} columns are left out."),
-    CaveatKind.INPUT_CHECK: ("Input", "Points noted by the input check: {number}."),
     CaveatKind.TABLE_PARSING: ("Cells", "Some could have been read otherwise."),
     CaveatKind.ATTACK_SET_DRAWN: ("Attacker", "Half of the test records are theirs."),
     CaveatKind.ATTACKER_SAMPLE: ("Sample", "Attackers learn from part of the people they know."),
@@ -247,7 +251,7 @@ def state_counts(rows: Sequence[CheckVerdict]) -> list[dict[str, str]]:
     """Return the checks with a limit counted by state, such as "Fail 1"; they sum to all of them."""
     counts = Counter(check_state(row) for row in rows if row.limit)
     return [
-        {"state": state, "text": f"{word} {counts[state]}", "note": ""}
+        {"state": state, "text": f"{word} {counts[state]}"}
         for state, word in _STATE_TITLES.items()
         if counts[state]
     ]
@@ -267,6 +271,7 @@ class _Brief:
         self.longest_text = _LONGEST_TEXT
         if dense >= _SHORT_TEXTS:
             self.longest_text = 32
+        self.longest_why = LONGEST_STATEMENT
         self.longest_name = _LONGEST_NAME
         self.longest_confirmed = _LONGEST_CONFIRMED
         self.longest_reason = _LONGEST_REASON
@@ -281,6 +286,7 @@ class _Brief:
             self.longest_name = 26
             self.longest_text = 26
             self.longest_reason = 40
+            self.longest_why = 40
             self.longest_signer = 26
             self.most_rows = _FEWEST_ROWS
         self.rows = [row for row in report.rows if row.limit]
@@ -309,7 +315,9 @@ class _Brief:
             "subject": " · ".join(filter(None, self.subject())),
             "headline": plain_line(report.verdict.headline, 180),
             "model": audited_model_text(replace(report.model, title=model_title)),
-            "counts": self.counts(),
+            "required": f"Required: {len(self.required)} checks.",
+            "counts": state_counts(self.required),
+            "information": self.information(),
             "policy": " ".join(filter(None, self._policy())),
             "people": self.people(),
             "attackers": self.attackers(),
@@ -320,13 +328,13 @@ class _Brief:
             "law": self.law(),
             "data": [{"term": term, "text": text} for term, text in self.data() if text],
             "setters": self.setters(),
-            "attributes": self.attributes(),
+            "audited": self.audited(),
             "decision": self.decision(),
             "signatures": [
                 _signature(entry, self.longest_reason, self.longest_signer, self.next_review())
                 for entry in self.signatures[-self.most_signatures :]
             ],
-            "binds": f"Tick 1. It binds {self.version} only; a newer version does not lift it.",
+            "binds": f"Tick 1. It binds {self.version} only.",
             "signers": SIGNERS,
             "footer": [
                 {"term": term, "text": text, "mono": mono} for term, text, mono in self.footer()
@@ -362,14 +370,12 @@ class _Brief:
         yield f"owner: {plain_line(register.owner, self.longest_name) or 'not stated'}"
         yield f"planned: {report.plan.outputs.text}"
 
-    def counts(self) -> list[dict[str, str]]:
-        """Return the counts of all checks; beside a fail those that block too."""
-        counts = state_counts(self.rows)
-        fails = any(entry["state"] == "fail" for entry in counts)
-        also = [entry for entry in counts if entry["state"] in _BLOCKING]
-        if fails and also:
-            also[-1]["note"] = " (also blocking)"
-        return counts
+    def information(self) -> str:
+        """Return how many checks with a limit the release does not hang on."""
+        number = len(self.rows) - len(self.required)
+        if not number:
+            return ""
+        return f"For information {number}."
 
     def _policy(self) -> Iterator[str]:
         policy = self.report.policy
@@ -422,24 +428,27 @@ class _Brief:
                 {
                     "who": attacker.title,
                     "seeks": seeks,
-                    "needs": self._fill(attacker.needs),
+                    "needs": self._fill(attacker.needs, known=_known_text(worst)),
                     "met": met.name.lower(),
-                    "met_text": _met_text(met, plain_line(why, self.longest_text, prose=True)),
+                    "met_text": _met_text(met, plain_line(why, self.longest_why, prose=True)),
                     **_worded(check_state(worst)),
                 }
             )
-        note = "“Met here”: the owner’s statement, none in the plan."
+        note = "“Met here”: not stated by the owner."
         if statement.date:
             who = plain_line(statement.author, 40) or "owner"
             note = f"“Met here”: stated by {who}, {day_text(statement.date)}. Not measured."
+        else:
+            rows = [row | {"met_text": "–"} for row in rows]
         return {"note": note, "rows": rows}
 
-    def _fill(self, text: str) -> str:
+    def _fill(self, text: str, *, known: str = "") -> str:
         capital = f"{self.attribute[:1].upper()}{self.attribute[1:]}"
         outputs = "labels"
         if self.report.plan.outputs.released == "scores":
             outputs = "scores"
-        return text.format(attribute=self.attribute, Attribute=capital, outputs=outputs)
+        names = {"attribute": self.attribute, "Attribute": capital}
+        return text.format(**names, outputs=outputs, known=known)
 
     def short(self, row: CheckVerdict) -> str:
         """Return a check's short title."""
@@ -496,7 +505,7 @@ class _Brief:
         return card | {
             "state": "pass",
             "title": f"Remedy: release {self.remedy.title}",
-            "counts": state_counts(self.rows_of_remedy),
+            "counts": state_counts([row for row in self.rows_of_remedy if row.is_decisive]),
             "text": f"Labels, and so accuracy ({percent(accuracy)}), stay.",
             "cost": cost,
         }
@@ -551,16 +560,9 @@ class _Brief:
             note = f"{note} Ring: {self.remedy.title}."
         return {
             "note": note,
-            "measured": f"Measured: {len(self.measured)}",
-            "counts": required_counts(self.rows),
             "rows": [self._limit(row) for row in listed],
-            "folded": [{"text": self._folded(row), **_worded(check_state(row))} for row in folded],
+            "folded": [{"text": self.short(row), **_worded(check_state(row))} for row in folded],
         }
-
-    def _folded(self, row: CheckVerdict) -> str:
-        if self.dense >= _SHORT_NAMES:
-            return self.short(row)
-        return f"{self.short(row)} {row.value}"
 
     def _limit(self, row: CheckVerdict) -> Content:
         places = places_of(row)
@@ -582,6 +584,7 @@ class _Brief:
         return {
             **_worded(check_state(row)),
             "check": self.short(row),
+            "baseline": _without_release(row),
             "bar": bar,
             "value": row.value,
             "interval": plain_line(row.interval.removeprefix("95%: "), 40),
@@ -599,8 +602,8 @@ class _Brief:
         """Yield what was not attacked, not run and not tested."""
         declared = [row for row in self.required if check_state(row) == _NOT_ATTACKED]
         if declared:
-            limits = ", ".join(f"{self.short(row)} ({_limit_sign(row)})" for row in declared)
-            yield "Not attacked", f"because nothing is released: {limits}."
+            unreleased = ", ".join(map(self.short, declared))
+            yield "Not attacked", f"because nothing is released: {unreleased}."
         reasons: dict[str, list[str]] = {}
         for row in self.required:
             if row.verdict == Status.NOT_RUN:
@@ -618,7 +621,7 @@ class _Brief:
             yield "For information", f"{verdicts}."
         free = [row for row in self.report.rows if not row.limit and row.measured]
         if free:
-            yield "Without a limit", f"{', '.join(self.short(row) for row in free)}."
+            yield "No limit set", f"{', '.join(self.short(row) for row in free)}."
         yield (
             "Not tested",
             "poisoning, access to parameters, several releases combined, other attacks.",
@@ -629,6 +632,7 @@ class _Brief:
     def caveats(self) -> Iterator[tuple[str, str]]:
         """Yield what was confirmed against the input check, a line each; then each other kind in a line."""
         yield from self._confirmed()
+        yield from self._noted()
         yield from self._open_checks()
         yield "Drift", self._drift()
         if self.report.candidates:
@@ -657,10 +661,7 @@ class _Brief:
                     ),
                 )
         if terms:
-            listed = ", ".join(dict.fromkeys(terms))
-            if self.dense >= _NO_QUOTATIONS:
-                listed = f"{len(terms)} kinds"
-            yield "In the annex", f"{listed}."
+            yield "More", f"{len(terms)} on how data and model were read: annex."
         yield "Pass", "Holds for these attacks on this table. No proof of safety."
 
     def _confirmed(self) -> Iterator[tuple[str, str]]:
@@ -683,6 +684,20 @@ class _Brief:
         if more > 0:
             yield "More", f"{more}, in the annex."
 
+    def _noted(self) -> Iterator[tuple[str, str]]:
+        """Yield each point that the input check noted, in whole sentences as far as there is room."""
+        texts = [
+            caveat.text for caveat in self.report.caveats if caveat.kind == CaveatKind.INPUT_CHECK
+        ]
+        longest = max(_LETTERS_OF_INPUT // max(1, len(texts)), _FEWEST_OF_INPUT)
+        if self.dense >= _FOLDED_CAVEATS:
+            longest = min(longest, _SHORT_OF_INPUT)
+        for text in texts[:_MOST_CONFIRMED]:
+            yield "Input", _whole_sentences(text, longest)
+        more = len(texts) - _MOST_CONFIRMED
+        if more > 0:
+            yield "Input", f"{more} more points: annex."
+
     def _open_checks(self) -> Iterator[tuple[str, str]]:
         at_limit = []
         for row in self.measured:
@@ -702,11 +717,25 @@ class _Brief:
             )
         for caveat in self.report.caveats:
             if caveat.kind in (CaveatKind.SETS_DIFFER, CaveatKind.NO_DRIFT):
-                return plain_line(caveat.text, _LONGEST_DRIFT, prose=True)
+                text = plain_line(caveat.text, _LONGEST_DRIFT, prose=True)
+                if caveat.kind == CaveatKind.NO_DRIFT and self._finds_members():
+                    text = f"{text} So membership findings point to memory of the model."
+                return text
         roles = self.report.plan.config.roles
         if roles is not None and roles.sets:
             return "Not tested between training and test records."
-        return "None: sets were drawn at random, so a finding points to memory."
+        if self._finds_members():
+            return "None: sets were drawn at random, so findings point to memory of the model."
+        return "None: sets were drawn at random."
+
+    def _finds_members(self) -> bool:
+        """Whether a membership attack is shown to do better than chance."""
+        estimates = [
+            (row.attempt.estimate, CHECKS[row.check].chance)
+            for row in self.measured
+            if row.check in ATTACKERS["partner"].checks
+        ]
+        return any(estimate is not None and estimate.low > chance for estimate, chance in estimates)
 
     def _self_test(self) -> Iterator[tuple[str, str]]:
         tests = self.report.self_tests
@@ -715,7 +744,7 @@ class _Brief:
             alarms = [_hits(test.false_alarms) for test in tests]
             yield (
                 "Self-test",
-                f"{_of(detected)} planted leaks found; {_of(alarms)} false positives.",
+                f"{_of(detected)} planted leaks found; {_of(alarms)} false positives (5% allowed).",
             )
         if failed := failed_tests(tests):
             yield (
@@ -733,8 +762,8 @@ class _Brief:
             "note": f"Looked up by {day_text(newest.isoformat())}.",
             "advice": NOT_LEGAL_ADVICE,
             "rows": list(self._law_rows()),
-            "foot": "A pass is no compliance. AI Act duties for high-risk systems (Annex III) start on 2 December "
-            "2027. A lawyer says whether this system is one.",
+            "foot": "A pass is no compliance. High-risk duties of the AI Act (Annex III) start on 2 December 2027; "
+            "a lawyer says whether they apply.",
         }
 
     def _law_rows(self) -> Iterator[Content]:
@@ -745,7 +774,7 @@ class _Brief:
             articles = [by_key[key] for key in keys]
             says = "; ".join(entry.quotation for entry in articles)
             if self.dense >= _NO_QUOTATIONS:
-                says = "see the annex"
+                says = "annex"
             yield {
                 "provision": ", ".join(_chips(articles)),
                 "says": says,
@@ -758,10 +787,9 @@ class _Brief:
         attacks = self._with("article_15_5", by_check)
         fairness = self._with("article_10_2f", by_check)
         if leaks:
-            counts = " · ".join(entry["text"] for entry in state_counts(leaks))
             records = count(self.report.data.sets.get("train", self.report.data.n))
-            yield ("article_35_7c",), f"Leak checks: {counts}, for {records} training records"
-        measure = "The limits below, each with who set it and when"
+            yield ("article_35_7c",), f"The leak checks of page 1, for {records} training records"
+        measure = "The limits below"
         if self.remedy is not None:
             measure = f"Release {self.remedy.title}"
         yield ("article_35_7d", "article_25_1"), measure
@@ -774,13 +802,17 @@ class _Brief:
                 yield ("cnil_status",), "Means of each attacker: page 1"
                 yield ("cnil_paname",), "The same attacks; its tool was not used"
             same = {row.check for row in attacks} == {row.check for row in leaks}
-            text = f"{len(attacks)} checks on what the model puts out"
+            text = f"{len(attacks)} checks on outputs"
             if same:
                 text = "The same leak checks"
             yield ("article_15_5",), text
         if fairness:
-            values = ", ".join(f"{self.short(row)} {row.value}" for row in fairness if row.measured)
-            yield ("article_10_2f",), values or "Not measured"
+            verdicts = ", ".join(
+                f"{self.short(row)} ({VERDICT_TITLES[row.verdict].lower()})"
+                for row in fairness
+                if row.measured
+            )
+            yield ("article_10_2f",), verdicts or "Not measured"
         yield ("annex_iv_2g",), "This brief, once signed"
 
     def _with(self, key: str, by_check: Mapping[str, LawRow]) -> list[CheckVerdict]:
@@ -876,13 +908,12 @@ class _Brief:
             return f"{text} Limits dated after it: {len(late)}."
         return f"{text} No limit is dated after it."
 
-    def attributes(self) -> Content:
-        """Return the audited attribute, and columns that may be sensitive too."""
-        names = ", ".join(unaudited_attributes(self.report))
-        listed = plain_line(names, self.longest_name)
-        if listed:
-            return {"audited": self.attribute, "others": listed}
-        return {"audited": self.attribute, "others": "any other"}
+    def audited(self) -> str:
+        """Return the audited attribute, and that no other column is audited."""
+        for caveat in self.report.caveats:
+            if caveat.kind == CaveatKind.OTHER_COLUMNS:
+                return _whole_sentences(caveat.text, max(2 * self.longest_name, _SHORT_OF_INPUT))
+        return f"Audited: {self.attribute}, and no other column."
 
     # Decision ---------------------------------------------------------------------------------------------------------
 
@@ -891,7 +922,7 @@ class _Brief:
         placeholders = sum(row.placeholder for row in self.rows)
         before = ""
         if placeholders:
-            before = f"Sources for the {placeholders} placeholders before use."
+            before = f"Sources for the {placeholders} limits to set before use."
         overall = self.report.verdict.overall
         review = day_text(self.report.plan.register.review)
         release = "Not open: required checks do not pass."
@@ -916,7 +947,7 @@ class _Brief:
             _option(
                 DECISIONS["do_not_release"],
                 "",
-                "Stands until somebody revokes it, with name and reason.",
+                "Until revoked, with name and reason.",
                 "none",
             ),
         ]
@@ -949,6 +980,14 @@ def _met_text(met: Met, why: str) -> str:
     return ": ".join(filter(None, (met.value.capitalize(), why)))
 
 
+def _known_text(row: CheckVerdict) -> str:
+    """Write of how many people the attacker of a check has to know the attribute."""
+    known = (row.attempt.details or {}).get(KNOWN_RECORDS)
+    if known is None:
+        return "others"
+    return f"{count(int(known))} others"
+
+
 def _row_of(rows: Iterable[CheckVerdict], check: str) -> CheckVerdict | None:
     return next((row for row in rows if row.check == check), None)
 
@@ -959,6 +998,18 @@ def _baseline_text(row: CheckVerdict) -> str:
     if control is not None and not math.isnan(control.value):
         return f"Baseline, without it: {control_text(row.check, control)}."
     return f"Chance: {chance_text(row.check)}."
+
+
+_GAINS = ("attribute_excess", "attribute_balanced", "correction_gain", "answers_excess")
+"""Checks whose number is what the release adds to an accuracy, which is their control."""
+
+
+def _without_release(row: CheckVerdict) -> str:
+    """Write the accuracy that a gain is added to; "" where the number is no gain."""
+    control = row.attempt.control
+    if row.check not in _GAINS or control is None or math.isnan(control.value):
+        return ""
+    return f"without: {control_text(row.check, control)}"
 
 
 def _limit_sign(row: CheckVerdict) -> str:

@@ -141,7 +141,10 @@ def _height_of_first(content: Content, size: float) -> float:
         for row in content["attackers"]["rows"]
     ]
     height = 9.0 * size + _table(rows, size)
-    limits = [((row["check"], 77.0), (row["source"], 68.0)) for row in content["limits"]["rows"]]
+    limits = [
+        ((f"{row['check']} {row['baseline']}", 77.0), (row["source"], 68.0))
+        for row in content["limits"]["rows"]
+    ]
     folded = "; ".join(entry["text"] for entry in content["limits"]["folded"])
     height += _table(limits, size) + _lines(folded, 450.0, size)
     height += sum(
@@ -172,7 +175,7 @@ def _height_of_second(content: Content, size: float) -> float:
     ]
     left = sum(_lines(entry["text"], 150.0, size) for entry in content["data"])
     right = _table(setters, size) + 8.0 * size
-    right += _lines(content["attributes"]["others"], 200.0, size)
+    right += _lines(content["audited"], 200.0, size)
     height += max(left, right)
     height += 4.5 * size * len(content["decision"]) + 24.0 * 3 + 30.0 * size
     if content["signatures"]:

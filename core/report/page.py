@@ -24,7 +24,6 @@ from ..auditing.result import ModelSummary, StudyFindings
 from ..base.caveats import CaveatKind
 from ..base.errors import InputError
 from ..charts import DARK, LIGHT, Palette
-from ..datasets.role_suggestion import names_attribute
 from ..learn.glossary import terms_in
 from ..stats.estimates import count, percent, tolerance_text
 from ..stats.fairness import (
@@ -154,16 +153,20 @@ def board_html(
     day: str = "",
     remedies: Mapping[str, str] | None = None,
     conditional: bool = False,
+    to_set: int | None = None,
 ) -> str:
     """Return checks on one scale, each with its lines to open and the provisions it is evidence for.
 
     What was not attacked because nothing is released stands apart, what has no limit in one line below. While they are
     `waiting` for their attacks there are only the limits. `since` fills a column with the change since another audit,
     of that `day`; `remedies` are check -> what its number would be of a narrower release. `conditional` says of each
-    pass that it depends on what was confirmed against the input check.
+    pass that it depends on what was confirmed against the input check. `to_set` is how many limits of the policy are
+    still FairLeak's placeholders, those of these checks where it is not given.
     """
     template: Any = environment().get_template("board.html").module
-    return str(template.board(rows, waiting, since, day, remedies or {}, conditional))
+    if to_set is None:
+        to_set = sum(row.placeholder for row in rows)
+    return str(template.board(rows, waiting, since, day, remedies or {}, conditional, to_set))
 
 
 COLOURS = {
@@ -255,7 +258,6 @@ def _template_values(report: Report) -> dict[str, Any]:
         "register": register,
         "registered": f"{register.model} {register.version}".strip(),
         "review": day_text(register.review),
-        "other_attributes": _other_attributes(report),
         "favourable": _favourable(report),
         "retention": RETENTION,
         "caveats": report.caveats,
@@ -282,20 +284,17 @@ def was_confirmed(caveats: Sequence[Caveat]) -> bool:
 
 
 def required_counts(rows: Sequence[CheckVerdict]) -> str:
-    """Return how many checks are required, and what they sum to: measured, not run and not attacked."""
+    """Return how many checks are required, and how many of them have each verdict."""
     required = [row for row in rows if row.is_decisive]
-    counts = Counter(_MEASURED.get(row.display_verdict, "Measured") for row in required)
+    counts = Counter(row.display_verdict for row in required)
     parts = [
-        f"{title} {counts[title]}" for title in ("Measured", *_MEASURED.values()) if counts[title]
+        f"{title} {counts[verdict]}" for verdict, title in VERDICT_TITLES.items() if counts[verdict]
     ]
     text = f"Required: {len(required)} checks. {' · '.join(parts)}."
     if uncounted := sum(row.limit is not None for row in rows) - len(required):
         text = f"{text} For information {uncounted}."
     return text
 
-
-_MEASURED = {"not_run": "Not run", "not_attacked": "Not attacked"}
-"""Verdict of a required check that was not measured -> its word."""
 
 _LIMIT_TERMS = ("Evidence", "Limit", "Why this limit", "Source")
 """What the table of the policy, or the words beside a check, say of each check."""
@@ -322,18 +321,6 @@ def _contents(studies: Sequence[StudyFindings], *, tables: bool) -> list[tuple[s
     sections = [section for section in _CONTENTS if tables or section[0] != "tables"]
     start = next(i for i, (id_, _) in enumerate(sections) if id_ in ("tables", "selftest"))
     return [*sections[:start], *chapters_of_studies, *sections[start:]]
-
-
-def unaudited_attributes(report: Report) -> list[str]:
-    """Return the features whose names speak of a sensitive attribute: known to the attacker, and not attacked."""
-    return [name for name in report.data.features if names_attribute(name)]
-
-
-def _other_attributes(report: Report) -> str:
-    names = unaudited_attributes(report)
-    if names:
-        return f"Not attacked, and may be sensitive by their names: {', '.join(names)}."
-    return "None of the columns used has the name of one. Others are not attacked."
 
 
 def _favourable(report: Report) -> str:

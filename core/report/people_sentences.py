@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..auditing.policy import CHECKS, CheckVerdict, Status, distance_to_limit
 from ..auditing.result import GroupSummary
@@ -23,7 +23,7 @@ from ..base.caveats import CaveatKind
 from ..base.serialize import Result
 from ..datasets.columns import quoted
 from ..stats.estimates import count
-from ..stats.fairness import LABELS_COMPARED
+from ..stats.fairness import LABELS_COMPARED, largest_difference
 from ..studies.study import Basis
 from .report import Report
 
@@ -102,11 +102,12 @@ _TEXTS = {
         "{before}."
     ),
     "membership_gap": (
-        "Of {total} people in the training data, an attacker identifies {after} more in one group than in the rest; in "
-        "equal groups {before}."
+        "Of {total} people in the training data, an attacker identifies {after} more in one group than in the rest; "
+        "where nothing leaks, {before}."
     ),
     "absence": (
-        "Of {total} people, {after} more get no answer in one group or set than in the rest; in equal ones {before}."
+        "Of {total} people, {after} more get no answer in one group or set than in the rest; where they "
+        "are alike, {before}."
     ),
 }
 """Check -> its sentence; its emphasis is the one of `_EMPHASES` that stands in it."""
@@ -130,7 +131,7 @@ def people_sentences(report: Report) -> tuple[PeopleSentence, ...]:
         if worst is not None and not is_covered:
             chosen.append(worst)
     chosen = sorted(chosen[:_MOST_SENTENCES], key=_urgency)
-    return tuple(_sentence(report, row) for row in chosen)
+    return tuple(_counted(report, row, _sentence(report, row)) for row in chosen)
 
 
 def _is_measured(row: CheckVerdict) -> bool:
@@ -143,6 +144,22 @@ def _urgency(row: CheckVerdict) -> tuple[bool, int, float]:
     if math.isnan(distance):
         distance = -math.inf
     return not row.is_decisive, list(Status).index(row.verdict), -distance
+
+
+def _counted(report: Report, row: CheckVerdict, sentence: PeopleSentence) -> PeopleSentence:
+    """Return a sentence that says as well on how many records its number was measured."""
+    estimate = row.attempt.estimate
+    assert estimate is not None
+    records = "test records"
+    if row.check in (*_ATTRIBUTE, *_TRAINING) and estimate.n == report.data.sets.get("train"):
+        records = "attacked records"
+        if report.plan.has_true_sets:
+            records = "training records"
+    elif row.check not in _FAIRNESS:
+        records = "records"
+    if not estimate.n:
+        return sentence
+    return replace(sentence, text=f"{sentence.text} ({count(estimate.n)} {records})")
 
 
 def _sentence(report: Report, row: CheckVerdict) -> PeopleSentence:
@@ -276,9 +293,13 @@ def _fairness(
         if of_all[0].value > of_all[1].value:
             more = f"{more}: the order turns round"
         more = f"{more}."
+    gap = largest_difference(
+        [[getattr(group, f"test_{_RATE_NAMES[labels]}") for group, _ in rates]]
+    )
     text = (
         f"Of {count(total)} {_people_of(report, worst)}{answered}{among[labels]}, {emphasis} {_outcome(report)}; of "
-        f"{count(total)} {_people_of(report, best)}{answered}, {count(high)}.{more}"
+        f"{count(total)} {_people_of(report, best)}{answered}, {count(high)}. Gap {gap.value:.3f}, 95% CI "
+        f"{gap.low:.3f} to {gap.high:.3f}.{more}"
     )
     return PeopleSentence(
         check=row.check,

@@ -83,6 +83,10 @@ class Check(Result):
     needs: tuple[str, ...] = ("predictions",)
 
 
+KNOWN_RECORDS = "records whose attribute the attacker knows"
+"""Detail of a measurement: how many people's attribute the attacker needs to know."""
+
+
 class Outcome(StrEnum):
     """There is a number; the check could not be run here; it was begun and broke."""
 

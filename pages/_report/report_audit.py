@@ -324,7 +324,12 @@ def downloads(reports: Reports, tested: SelfTests) -> None:
     day = document.started_on
     mark = short_fingerprint(document.fingerprint)
     version = f"FairLeak {document.provenance.fairleak}"
-    st.caption(f"Fingerprint of the internal report {mark} · {day} · {version}")
+    notes = [f"Fingerprint of the internal report {mark} · {day} · {version}."]
+    if tested.busy:
+        notes.append("It changes once more when the self-test has ended.")
+    if not document.plan.register.version:
+        notes.append("It changes when model and version get a name (Decide and sign).")
+    st.caption(" ".join(notes))
 
 
 def public_note(reports: Reports, *, testing: bool) -> str:

@@ -47,7 +47,7 @@ def statement_form(plan: AuditPlan, table: Table) -> None:
         for key, attacker in ATTACKERS.items():
             left, middle, right = st.columns([4, 2, 5], vertical_alignment="center")
             attribute = "the attribute"
-            needs = attacker.needs.format(attribute=attribute, outputs="outputs")
+            needs = attacker.needs.format(attribute=attribute, outputs="outputs", known="others")
             left.markdown(f"**{attacker.title}**  \n:small[Needs: {needs[:1].lower()}{needs[1:]}]")
             met, why = statement.met(key)
             middle.selectbox(
@@ -62,7 +62,7 @@ def statement_form(plan: AuditPlan, table: Table) -> None:
                 f"{attacker.title}: why?",
                 why,
                 key=f"stated_why_{key}_{mark}",
-                placeholder="why: 2 partners get scores",
+                placeholder="Why? Up to 120 letters",
                 label_visibility="collapsed",
                 persist_state=None,
             )
@@ -75,6 +75,21 @@ def statement_form(plan: AuditPlan, table: Table) -> None:
         if st.form_submit_button("State this", key="keep_statement", type="primary"):
             _state(table, use, author or "")
     panels.kept_problem(_PROBLEM)
+    if table.fingerprint in st.session_state.get(_STATED, {}):
+        st.success(_confirmation(plan), icon=":material/check_circle:")
+
+
+def _confirmation(plan: AuditPlan) -> str:
+    """Say what is stated, by whom and when, and where it stands."""
+    statement = plan.attackers
+    stated = sum(statement.met(key)[0] != Met.NOT_STATED for key in ATTACKERS)
+    text = f"Stated: {stated} of {len(ATTACKERS)} attackers"
+    if statement.date:
+        text = f"{text}, by {statement.author or 'the owner'}, on {statement.date}"
+    uses = [name for name in _USE_FIELDS if getattr(plan.register, name)]
+    if uses:
+        text = f"{text}; {', '.join(uses)} given"
+    return shell.escape(f"{text}. It is part of the report and of the brief from now on.")
 
 
 def _state(table: Table, use: dict[str, Any], author: str) -> None:

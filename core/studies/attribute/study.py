@@ -46,6 +46,7 @@ from ...stats.estimates import (
     strongest,
 )
 from ..study import (
+    KNOWN_RECORDS,
     RELEASE_METHODS,
     Check,
     Finding,
@@ -579,7 +580,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 f"{_attack_text(strongest_posteriors)}, {ATTACKER_POSITIONS[position]}.",
                 knows=_knows(result, position),
                 assumptions=tuple(filter(None, (*assumptions, _of_which(result, measure)))),
-                details=details,
+                details=details | {KNOWN_RECORDS: strongest_posteriors.n_attacker_records},
             )
         return measurements
 

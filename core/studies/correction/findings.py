@@ -123,7 +123,7 @@ def _point_and_advice(result: CorrectionResult, now: Disclosure, adversary: str)
         point = f"Publishing the fairness tolerance misleads {who}: {gain}, from {start}."
         return point, "Do not count on it: an attacker who knows the group proportions may gain."
     point = f"Publishing the fairness tolerance {_NONE} on {who}."
-    return point, "Try other seeds under More analyses before you rely on it."
+    return point, "Repeat it with other seeds before you rely on it."
 
 
 def _false_tolerance(now: Disclosure, who: str) -> tuple[str, str]:

@@ -24,6 +24,7 @@ from ...models import GIVEN_PREDICTIONS
 from ...stats.estimates import Estimate, estimate_columns
 from ...stats.fairness import METRIC_TITLES
 from ..study import (
+    KNOWN_RECORDS,
     Check,
     Finding,
     Measurement,
@@ -124,6 +125,7 @@ def correction_gain(result: CorrectionResult) -> Measurement:
             "best before": before[first].value,
             "best after": after[last].value,
             "disclosed tolerance": config.tolerance,
+            KNOWN_RECORDS: int(subject.splits.attacker_rows.size),
             "difference between groups on these records": subject.model.difference_train,
         },
     )

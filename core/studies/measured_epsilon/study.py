@@ -180,7 +180,10 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, Audits]):
         n = len(result)
         n_blind = n - len(demonstrable(result))
         so_what = f"Mechanisms shown to exceed their promised ε: 0 of {n}. Too few repeats to show it: {n_blind}."
-        to_do = "Raise canaries and repeats for a sharper bound."
+        to_do = (
+            "Nothing for the audited model: this is about FairLeak's own noise. "
+            "More canaries and repeats give a sharper bound."
+        )
         too_large = exceeding(result)
         if too_large:
             which = ", ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in too_large)

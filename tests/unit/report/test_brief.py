@@ -17,12 +17,12 @@ from core.auditing.policy import CHECKS, Alternative, Limit, default_policy, jud
 from core.base.caveats import Caveat, CaveatKind
 from core.base.errors import InputError
 from core.report import Reports
-from core.report.brief import _NOT_COVERED, WORD_LIMIT, brief_content, plain_line
+from core.report.brief import _NOT_COVERED, DENSITIES, WORD_LIMIT, brief_content, plain_line
 from core.report.brief_files import _FONTS, brief_html, brief_pdf
 from core.report.page import required_counts, to_html
 from core.report.regulations import legal_texts
 from core.stats.estimates import proportion
-from core.studies.study import not_run
+from core.studies.study import KNOWN_RECORDS, not_run
 from core.studies.subject import OutputsPlan
 from tests.html_reader import Reader
 from tests.policy_samples import done
@@ -158,6 +158,64 @@ def test_brief_names_each_confirmed_block_even_in_the_densest():
     for i in range(3):
         assert f"“risk_{i}” looks like an output of the model, not a fact about a person." in caveats
     assert caveats.index("risk_2") < caveats.index("Drift")
+
+
+NOTED = tuple(
+    Caveat(CaveatKind.INPUT_CHECK, text)
+    for text in ("class = K1 is chosen as good for the person.", "vendor_score may come from another model.")
+)
+COLUMNS = Caveat(CaveatKind.OTHER_COLUMNS, "Audited: sex, and no other column. Not audited: birthplace.", count=1)
+
+
+def with_caveats(audit, *caveats):
+    """Return an audit whose verdict has these caveats and no others."""
+    return replace(audit, verdict=replace(audit.verdict, caveats=caveats))
+
+
+@pytest.mark.parametrize("dense", range(len(DENSITIES)))
+def test_brief_has_each_point_of_the_input_check_and_what_is_audited(dense):
+    document = Reports(with_caveats(judged_audit(), COLUMNS, *NOTED)).document
+    content = brief_content(document, dense=dense)
+    assert [entry["text"] for entry in content["caveats"] if entry["term"] == "Input"] == [c.text for c in NOTED]
+    assert content["audited"] == COLUMNS.text and COLUMNS.text in unescape(to_html(document))
+
+
+def test_brief_folded_checks_and_law_have_no_number():
+    content = brief_content(Reports(audit_of(dict.fromkeys(FAR, 0.0))).document)
+    assert content["limits"]["folded"] and not any(map(char_is_digit, (e["text"] for e in content["limits"]["folded"])))
+    (fairness,) = (row for row in content["law"]["rows"] if "10(2)(f)" in row["provision"])
+    assert not char_is_digit(fairness["evidence"])
+
+
+def char_is_digit(text):
+    """Return whether a text holds a digit, but for "1% FPR" in a name."""
+    return bool(re.search(r"\d", text.replace("1% FPR", "")))
+
+
+@pytest.mark.parametrize(("auc", "found"), [(0.5, False), (0.7, True)])
+def test_brief_speaks_of_memory_where_an_attack_finds_members(auc, found):
+    audit = with_caveats(audit_of({"membership_auc": auc}), Caveat(CaveatKind.NO_DRIFT, "No drift found."))
+    (drift,) = (e["text"] for e in brief_content(Reports(audit).document)["caveats"] if e["term"] == "Drift")
+    assert ("memory" in drift) == found
+
+
+def test_brief_says_on_how_many_records_and_how_many_the_attacker_knows():
+    measurement = replace(done("attribute_excess", 0.1, 0.005), details={KNOWN_RECORDS: 914})
+    audit = audit_of({"attribute_excess": 0.1})
+    verdict = judge(audit.verdict.policy, (measurement,), attribute="sex")
+    content = brief_content(Reports(replace(audit, measurements=(measurement,), verdict=verdict)).document)
+    (sentence,) = content["people"]["sentences"]
+    assert f"({measurement.estimate.n:,} " in sentence["after"]
+    assert any("sex of 914 others" in row["needs"] for row in content["attackers"]["rows"])
+
+
+def test_brief_keeps_the_reason_of_a_statement_whole():
+    why = "the garden federation gets all scores every year, with names and plots, on a list"
+    plan = read_plan(f'[data]\ndataset = "demo"\n[attackers]\ndate = "2026-11-20"\npartner = "yes: {why}"\n')
+    audit = replace(judged_audit(), plan=replace(judged_audit().plan).with_attackers(plan.attackers))
+    for dense in range(len(DENSITIES) - 1):
+        rows = brief_content(Reports(audit).document, dense=dense)["attackers"]["rows"]
+        assert any(row["met_text"].endswith(why) for row in rows)
 
 
 def test_signed_brief_has_reason_condition_end_and_next_review():
