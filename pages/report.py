@@ -268,7 +268,7 @@ else:
     left, middle, right = st.columns(3)
     if advisory:
         with left.popover(
-            f"Advisory checks, not counted: {len(advisory)}", key="advisory", width="stretch"
+            f"For information, not required: {len(advisory)}", key="advisory", width="stretch"
         ):
             st.html(board_html(advisory, **board_options))
     with middle:

@@ -51,6 +51,7 @@ _WITHOUT = {
     "ask for the file and its roles, then upload it on the Data page.",
     "gone": "This address was made for an uploaded table that is gone. Below is the demo, not that result: upload the "
     "table again on the Data page.",
+    "accepted": "This report is not of your uploaded table, which is gone: upload it again on the Data page.",
     "roles": "This link was made with column roles that are not in the link. Below are the table's own, not that "
     "result: ask for the roles, then set them on the Data page.",
 }
@@ -275,7 +276,7 @@ def _note_missing(*, another_page: bool) -> None:
     history = state.from_history()
     if "link_without" in st.session_state and not history:
         if another_page and st.session_state["link_without"] == "gone":
-            st.session_state["link_without"] = ""
+            accept_stand_in()
         return
     table = st.query_params.get("dataset") == _OWN_TABLE and uploaded_data(state.UPLOAD) is None
     without = "roles" if "roles" in st.query_params else ""
@@ -298,6 +299,8 @@ def _warn_without(page: str) -> None:
         return
     if page == "report" and is_stand_in():  # which shows no verdict on it
         return
+    if page != "report" and without == "accepted":
+        return
     panels.problem(_WITHOUT[without])
     if page != "data":
         shell.link("data")
@@ -309,8 +312,8 @@ def is_stand_in() -> bool:
 
 
 def accept_stand_in() -> None:
-    """Take the demo as what is asked for, from now on."""
-    st.session_state["link_without"] = ""
+    """Take the demo as what is asked for, from now on; the Report page goes on saying that it is the demo's."""
+    st.session_state["link_without"] = "accepted"
 
 
 _VERDICT = "audited_verdict"

@@ -6,6 +6,7 @@ import re
 import time
 import zipfile
 from dataclasses import replace
+from types import SimpleNamespace
 
 import skops.io
 
@@ -31,7 +32,7 @@ from core.report.brief_files import brief_html
 from core.report.policy_templates import policy_templates
 from core.store.history import History, default_history
 from core.studies.subject import OutputsPlan
-from pages._report import report_audit
+from pages._report import report_audit, report_history
 from pages.shell.shell import escape
 from tests import model_samples
 from tests.app.dashboard import RecordedJob
@@ -306,9 +307,31 @@ def test_an_owners_statement_reaches_the_brief_without_a_new_attack(dashboard, a
     dashboard.widget("stated_owner").set_value("Credit unit")
     dashboard.click("keep_statement")
     assert not dashboard.test.warning and len(attacks.plans) == 1
+    (stated,) = dashboard.test.success
+    assert "1 of 7 attackers" in stated.value and "owner given" in stated.value
     brief = brief_html(reports[-1].document)
     assert "2 partners get scores" in brief and "Credit unit" in brief
     assert read_plan(plan_text(reports[-1].document.plan)).attackers.partner == "yes: 2 partners get scores"
+
+
+def test_the_report_says_that_it_is_not_of_the_table_that_is_gone(start, attacks):
+    attacks.instead = sample()
+    dashboard = start({"dataset": "Your table"}).open("report").click("use_demo_report")
+    assert "Do not release" in dashboard.finding and "not of your uploaded table" in dashboard.plain_problem()
+    assert not dashboard.open("glossary").test.warning
+
+
+def test_a_brief_has_the_signatures_of_when_its_button_was_drawn(monkeypatch):
+    """A file is made in a thread that has no session."""
+    signature = SimpleNamespace(
+        **{"decision": "accept_risk", "title": "Accept the risk", "name": "Ada", "role": "DPO", "proven": True},
+        **{"when": "2026-11-22T10:00:00Z", "until": "", "end": "", "stands": True, "reason": "Pilot.", "condition": ""},
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(report_history, "signatures_of", lambda fingerprint: (signature,))
+        patch.setattr(report_history, "next_review", lambda signatures: "")
+        make = report_audit._brief(Reports(sample()), ".html")
+    assert "Ada" in make().decode()
 
 
 def test_a_model_file_beside_a_table(dashboard, attacks):
