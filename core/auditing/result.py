@@ -441,13 +441,13 @@ def _columns_caveat(dataset: AuditDataset, attribute: str) -> Caveat:
     """Caveat that no other column is audited: those that are sensitive by their names, then the first of the others."""
     names = [*dataset.feature_names, *dataset.roles.excluded]
     sensitive = [name for name in names if names_attribute(name)]
-    others = [name for name in names if name not in sensitive]
+    more_names = [name for name in names if name not in sensitive]
     text = f"Audited: {attribute}, and no other column."
     if sensitive:
         text = f"{text} Not audited, though sensitive by name: {listed(sensitive)}."
-    if others:
+    if more_names:
         either = " either" if sensitive else ""
-        text = f"{text} Not audited{either}: {listed(others)}."
+        text = f"{text} Not audited{either}: {listed(more_names)}."
     return Caveat(CaveatKind.OTHER_COLUMNS, text, count=len(names))
 
 

@@ -428,7 +428,7 @@ class _Brief:
                 {
                     "who": attacker.title,
                     "seeks": seeks,
-                    "needs": self._fill(attacker.needs, known=_known_text(worst)),
+                    "needs": self._fill(attacker.needs, people_text=_known_people_text(worst)),
                     "met": met.name.lower(),
                     "met_text": _met_text(met, plain_line(why, self.longest_why, prose=True)),
                     **_worded(check_state(worst)),
@@ -442,13 +442,13 @@ class _Brief:
             rows = [row | {"met_text": "–"} for row in rows]
         return {"note": note, "rows": rows}
 
-    def _fill(self, text: str, *, known: str = "") -> str:
+    def _fill(self, text: str, *, people_text: str = "") -> str:
         capital = f"{self.attribute[:1].upper()}{self.attribute[1:]}"
         outputs = "labels"
         if self.report.plan.outputs.released == "scores":
             outputs = "scores"
         names = {"attribute": self.attribute, "Attribute": capital}
-        return text.format(**names, outputs=outputs, known=known)
+        return text.format(**names, outputs=outputs, known=people_text)
 
     def short(self, row: CheckVerdict) -> str:
         """Return a check's short title."""
@@ -692,6 +692,7 @@ class _Brief:
         longest = max(_LETTERS_OF_INPUT // max(1, len(texts)), _FEWEST_OF_INPUT)
         if self.dense >= _FOLDED_CAVEATS:
             longest = min(longest, _SHORT_OF_INPUT)
+            texts = [_SENTENCE_END.split(text)[0] for text in texts]
         for text in texts[:_MOST_CONFIRMED]:
             yield "Input", _whole_sentences(text, longest)
         more = len(texts) - _MOST_CONFIRMED
@@ -980,12 +981,12 @@ def _met_text(met: Met, why: str) -> str:
     return ": ".join(filter(None, (met.value.capitalize(), why)))
 
 
-def _known_text(row: CheckVerdict) -> str:
+def _known_people_text(row: CheckVerdict) -> str:
     """Write of how many people the attacker of a check has to know the attribute."""
-    known = (row.attempt.details or {}).get(KNOWN_RECORDS)
-    if known is None:
+    number = (row.attempt.details or {}).get(KNOWN_RECORDS)
+    if number is None:
         return "others"
-    return f"{count(int(known))} others"
+    return f"{count(int(number))} others"
 
 
 def _row_of(rows: Iterable[CheckVerdict], check: str) -> CheckVerdict | None:

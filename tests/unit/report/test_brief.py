@@ -192,11 +192,11 @@ def char_is_digit(text):
     return bool(re.search(r"\d", text.replace("1% FPR", "")))
 
 
-@pytest.mark.parametrize(("auc", "found"), [(0.5, False), (0.7, True)])
-def test_brief_speaks_of_memory_where_an_attack_finds_members(auc, found):
+@pytest.mark.parametrize(("auc", "is_leak"), [(0.5, False), (0.7, True)])
+def test_brief_speaks_of_memory_where_an_attack_finds_members(auc, is_leak):
     audit = with_caveats(audit_of({"membership_auc": auc}), Caveat(CaveatKind.NO_DRIFT, "No drift found."))
     (drift,) = (e["text"] for e in brief_content(Reports(audit).document)["caveats"] if e["term"] == "Drift")
-    assert ("memory" in drift) == found
+    assert ("memory" in drift) == is_leak
 
 
 def test_brief_says_on_how_many_records_and_how_many_the_attacker_knows():
@@ -209,7 +209,7 @@ def test_brief_says_on_how_many_records_and_how_many_the_attacker_knows():
     assert any("sex of 914 others" in row["needs"] for row in content["attackers"]["rows"])
 
 
-def test_brief_keeps_the_reason_of_a_statement_whole():
+def test_brief_cuts_no_reason_of_a_statement():
     why = "the garden federation gets all scores every year, with names and plots, on a list"
     plan = read_plan(f'[data]\ndataset = "demo"\n[attackers]\ndate = "2026-11-20"\npartner = "yes: {why}"\n')
     audit = replace(judged_audit(), plan=replace(judged_audit().plan).with_attackers(plan.attackers))
