@@ -7,12 +7,12 @@ share without a solution.
 
 import numpy as np
 import pytest
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from core.datasets.ratings import read_ratings
 from core.studies.attriguard import allocate, representatives
 from tests.linear_cases import plain_weights
 from tests.oracles.allocation import allocate_with_solver
+from tests.oracles.evasion import by_softmax, fewest_changes
 from tests.reference.data import RATINGS, needs_ratings
 
 pytestmark = needs_ratings
@@ -75,7 +75,8 @@ def test_noise_is_near_the_fewest_changes(ratings, defender):
     least = []
     for x, i, size in zip(people.toarray(), cities, greedy, strict=True):
         if size:
-            least.append(fewest_changes(x, rows.T, offsets, i, upper_bound=size))
+            softmax = int((by_softmax(x, rows.T, offsets, i) != x).sum())
+            least.append(fewest_changes(x, rows.T, offsets, i, upper_bound=min(size, softmax)))
     assert (np.array(least) <= greedy[greedy > 0]).all()
     assert greedy.sum() / sum(least) - 1 == pytest.approx(0.127, abs=0.05)
 
@@ -84,39 +85,3 @@ def test_noise_is_near_the_fewest_changes(ratings, defender):
 def test_the_mechanism_is_the_convex_programs(ratings, size, budget):
     shares = np.bincount(ratings.values_train, minlength=CITIES) / len(ratings.values_train)
     assert allocate_with_solver(size, shares, budget) == pytest.approx(allocate(size, shares, budget), abs=1e-8)
-
-
-def fewest_changes(x, weights, offsets, i, *, upper_bound):
-    """Return the fewest entries that make class i lead (equation 2), where as many as the upper bound do.
-
-    `weights` (d, m) and `offsets` (m,) give the m scores of a record x (d,) in [0, 1].
-
-        minimise Σ z_j    subject to    Σ (up_j − down_j) (w_ij − w_kj) ≥ lead_k for all k ≠ i,
-                                        up_j ≤ (1 − x_j) z_j,  down_j ≤ x_j z_j,  z_j in {0, 1}
-
-    Entries are left out that cannot be part of fewer: with the best others, they miss some lead.
-    """
-    moved = (weights[:, [i]] - np.delete(weights, i, axis=1)).T  # (rivals, d)
-    score = x @ weights + offsets
-    missing = 1e-6 - (score[i] - np.delete(score, i))
-    up, down = np.maximum((1 - x) * moved, 0.0), np.maximum(-x * moved, 0.0)
-    largest_moves = -np.sort(-np.maximum(up, down), axis=1)[:, : max(upper_bound - 2, 0)].sum(axis=1)
-    short = (missing - largest_moves)[:, None]
-    usable = np.flatnonzero((up >= short).all(axis=0) | (down >= short).all(axis=0))
-    if not usable.size:
-        return upper_bound
-    n, x, moved = usable.size, x[usable], moved[:, usable]
-    identity, none = np.eye(n), np.zeros((n, n))
-    done = milp(
-        np.concatenate([np.ones(n), np.zeros(2 * n)]),
-        integrality=np.concatenate([np.ones(n), np.zeros(2 * n)]),
-        bounds=Bounds(0.0, 1.0),
-        constraints=[
-            LinearConstraint(np.hstack([np.zeros_like(moved), moved, -moved]), lb=missing),
-            LinearConstraint(np.hstack([-np.diag(1 - x), identity, none]), ub=0.0),
-            LinearConstraint(np.hstack([-np.diag(x), none, identity]), ub=0.0),
-            LinearConstraint(np.concatenate([np.ones(n), np.zeros(2 * n)]), ub=upper_bound - 1),
-        ],
-    )
-    assert done.status in (0, 2), done.message
-    return upper_bound if done.status == 2 else int(np.round(done.fun))
