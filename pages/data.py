@@ -66,22 +66,26 @@ def pending_finding(form: column_roles.Form) -> None:
     rows, columns = table.frame.shape
     blocks = gate.count(Severity.BLOCKING)
     questions = gate.count(Severity.QUESTION)
-    sentences = f"{gate.n_lines} sentence{'s' * (gate.n_lines != 1)}"
+    warnings = gate.count(Severity.CAUTION)
+    before = "before the first verdict"
     if blocks:
-        point = f"Confirm {sentences} before the first verdict: {blocks} of them block{'s' * (blocks == 1)} it."
+        point = f"{blocks} sentence{'s' * (blocks > 1)} below block{'s' * (blocks == 1)} the first verdict."
+        if questions == 1:
+            point += " 1 more is a question."
+        elif questions:
+            point += f" {questions} more are questions."
     elif questions:
-        asks = "is a question" if questions == 1 else "are questions"
-        point = f"Confirm {sentences} before the first verdict: {questions} of them {asks}."
-    elif warnings := gate.count(Severity.CAUTION):
-        point = f"Look at {warnings} of {sentences} first. Confirm, and this table is audited."
+        point = f"Answer {questions} question{'s' * (questions > 1)} {before}."
+    elif warnings:
+        point = f"Look at {warnings} warning{'s' * (warnings > 1)} {before}. Then confirm, and this table is audited."
     else:
-        point = f"{sentences} hold{'s' * (gate.n_lines == 1)}. Confirm, and this table is audited."
+        point = "Nothing is open. Confirm, and this table is audited."
     shell.finding(
         point,
         f"{escape(table.title)}: {count(rows)} records, {columns} columns. In memory only: a reload loses it. "
         "*Audited* stays as it is until you press *Confirm and audit*, which opens the Report.",
         so_what=pending_meaning(gate),
-        to_do=pending_steps(blocks, questions, gate.count(Severity.CAUTION)),
+        to_do=pending_steps(blocks, questions, warnings),
     )
 
 

@@ -126,6 +126,38 @@ def weak_model():
     return base_people(6_000, memory=0.5, bias=0.9, seed=41).drop(columns="dept")
 
 
+def garden_people(n: int = 2_400, *, label: str = "plot_tended", seed: int = 61) -> pd.DataFrame:
+    """Return people on a list for a garden: no name says which column is the outcome, and the score is a vendor's.
+
+    The score tells the outcome and, less, where somebody was born; `used_for_training` tells nothing.
+    """
+    rng = np.random.default_rng(seed)
+    abroad = rng.random(n) < 0.35
+    years = rng.gamma(3.0, 2.0, n).round(1)
+    signal = 0.8 + 0.35 * (years - 6.0) - 0.6 * abroad
+    score = (1.0 / (1.0 + np.exp(-signal - rng.normal(0.0, 0.4, n)))).round(3)
+    tended = rng.random(n) < 1.0 / (1.0 + np.exp(-signal))
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 75, n),
+            "years_on_list": years,
+            "dwelling": rng.choice(["house", "upper", "ground"], n),
+            "household": rng.integers(1, 6, n),
+            "sex": rng.choice(["man", "woman"], n),
+            "birthplace": np.where(abroad, "abroad", "here"),
+            label: np.where(tended, "yes", "no"),
+            "vendor_score": score,
+            "used_for_training": np.where(rng.random(n) < 0.45, "yes", "no"),
+        }
+    )
+
+
+def garden_waves() -> pd.DataFrame:
+    """Return people of a garden whose training records stand in a column that nobody knows: wave A and B."""
+    people = garden_people()
+    return people.assign(wave=people.pop("used_for_training").map({"yes": "A", "no": "B"}))
+
+
 BASE = {"label": "approved", "positive": "yes", "sensitive": "sex", "prediction": "predicted", "score": "score"}
 BASE |= {"sets": "set"}
 
@@ -173,5 +205,21 @@ CASES = {
     "letters_and_digits": InputCase(frame=lambda: with_letters(base_people()), roles={**BASE, "positive": "t"}),
     "weak_letters": InputCase(frame=lambda: with_letters(weak_model()), roles={**BASE, "positive": "t"}),
     "weak_words": InputCase(frame=lambda: with_letters(weak_model(), letters=False), roles=BASE),
+    "garden": InputCase(
+        frame=garden_people,
+        roles={"label": "plot_tended", "sensitive": "sex", "sets": "used_for_training", "score": ""},
+        left_out=("vendor_score",),
+        questions=frozenset({"attribute", "possible_answers"}),
+    ),
+    "garden_waves": InputCase(
+        frame=garden_waves,
+        roles={"label": "plot_tended", "sensitive": "sex", "sets": "", "score": ""},
+        questions=frozenset({"attribute", "outcome", "possible_answers"}),
+    ),
+    "garden_without_score": InputCase(
+        frame=lambda: garden_people().drop(columns="vendor_score"),
+        roles={"label": "plot_tended"},
+        questions=frozenset({"attribute", "outcome"}),
+    ),
 }
 """Name -> case, one for each kind of table."""

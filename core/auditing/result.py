@@ -37,9 +37,9 @@ from ..base.serialize import UNSAID, Result, code_fingerprint, content_fingerpri
 from ..base.validation import Ints
 from ..datasets import AuditDataset, Roles, Table, cautions
 from ..datasets.checked_table import Fact
-from ..datasets.columns import listed, quoted
+from ..datasets.columns import listed, quoted, text_of
 from ..datasets.input_check import CONFIRMED_GUESSES
-from ..datasets.role_suggestion import names_attribute
+from ..datasets.role_suggestion import names_attribute, suggested_positive
 from ..datasets.splits import sharing
 from ..models import METHOD_TITLES
 from ..stats.estimates import Estimate, proportion
@@ -49,6 +49,8 @@ from .plan import AuditPlan
 from .policy import Alternative, Policy, Verdict
 
 if TYPE_CHECKING:
+    import pandas
+
     from ..models.model_files import ModelFile
 
 
@@ -451,6 +453,25 @@ def _columns_caveat(dataset: AuditDataset, attribute: str) -> Caveat:
     return Caveat(CaveatKind.OTHER_COLUMNS, text, count=len(names))
 
 
+def input_answers(frame: pandas.DataFrame, roles: Roles) -> tuple[str, ...]:
+    """Return what was answered about a table and no fact says: a score that was turned round, columns left out."""
+    answers = []
+    if roles.gives_predictions:
+        guess = suggested_positive(
+            frame, label=roles.label, prediction=roles.prediction, score=roles.score
+        )
+        if roles.positive != guess:
+            answers.append(
+                f"Answered: a higher {text_of(roles.score or roles.prediction)} means {text_of(roles.label)} = "
+                f"{text_of(roles.positive)}, and not {text_of(guess)}."
+            )
+    if roles.excluded:
+        answers.append(
+            f"Left out of the audit: {listed(roles.excluded)}. Neither model nor attacker sees it."
+        )
+    return tuple(answers)
+
+
 def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
     """Caveats on the table: what was noted of its columns, decided in reading it, and stands in several sets."""
 
@@ -466,6 +487,11 @@ def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
             for caution in cautions(table.frame, dataset.roles)
         ]
         caveats.append(_columns_caveat(dataset, audited.attribute))
+        if table.uploaded:
+            caveats += [
+                Caveat(CaveatKind.INPUT_CHECK, text)
+                for text in input_answers(table.frame, dataset.roles)
+            ]
         caveats += dataset.caveats
         shared = sharing(dataset, audited.splits)
         if shared is not None:

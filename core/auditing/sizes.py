@@ -18,7 +18,7 @@ from ..base.serialize import Result
 from ..base.settings_text import toml_value
 from ..datasets.build import select
 from ..datasets.dataset import AuditDataset
-from ..datasets.splits import split
+from ..datasets.splits import split, split_everybody
 from ..models import GIVEN_PREDICTIONS
 from ..stats.estimates import count
 from ..studies.membership.roc import LOW_FPR, RESOLUTION
@@ -255,8 +255,11 @@ def _unanswered(
     for check, records in needed.items():
         size, name = _fewest(dataset, config, by_group=check == "membership_gap")
         if size < records:
+            reason = _size_reason(policy, config, records, size, name)
+            if absent := _without_answer(dataset, config, name):
+                reason += f" {count(absent)} more of them have no answer of the model, and count as not tested."
             yield SizeProblem(
-                reason=_size_reason(policy, config, records, size, name),
+                reason=reason,
                 blocks=False,
                 changes=_enough(dataset, config, needed),
                 more=_people_needed(dataset, records, size, name),
@@ -289,6 +292,17 @@ def _fewest(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> tu
     sizes = np.bincount(dataset.sensitive[test], minlength=dataset.n_groups)
     smallest = int(sizes.argmin())
     return int(sizes[smallest]), dataset.group_names[smallest]
+
+
+def _without_answer(dataset: AuditDataset, config: AuditConfig, name: str) -> int:
+    """Return how many test records, of one group where it is named, have no answer of the model."""
+    if dataset.answered is None:
+        return 0
+    test = split_everybody(dataset, train_share=config.train_share, seed=config.seed).test
+    absent = test[~dataset.answered[test]]
+    if name:
+        absent = absent[dataset.sensitive[absent] == dataset.group_names.index(name)]
+    return int(absent.size)
 
 
 def _enough(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import FairLeakError, InputError
 from ..base.validation import choice, decimals_of
 from ..datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
-from ..datasets.checked_table import Fact
+from ..datasets.checked_table import Fact, Severity
 from ..datasets.columns import as_text, crossed_columns, is_numeric, quoted, with_crossed
 from ..datasets.input_check import check_input
 from ..datasets.roles import as_written, check_values
@@ -78,6 +78,12 @@ class SuggestedAudit:
     def facts(self) -> tuple[Fact, ...]:
         """Return what is to be confirmed, answered or known before the audit."""
         return check_input(self.table.frame, self.roles, guesses=self.questions)
+
+    def policy_facts(self) -> tuple[Fact, ...]:
+        """Return what the policy that fits the plan cannot ask for."""
+        if self.plan.model.kind != "predictions":
+            return ()
+        return sets_missing(self.roles, fitting_policy(self.plan))
 
 
 def suggested_plan(
@@ -261,6 +267,35 @@ def fitting_policy(plan: AuditPlan) -> Policy:
     if plan.model.kind == "predictions" and not has_evidence:
         return predictions_policy()
     return default_policy()
+
+
+def sets_missing(roles: Roles, policy: Policy) -> tuple[Fact, ...]:
+    """Warn that no column says who trained the model that is audited, and what a policy asks for then."""
+    if not roles.gives_predictions or roles.sets:
+        return ()
+    required = [limit for limit in policy.limits if limit.required]
+    membership = [limit for limit in policy.limits if limit.check.startswith("membership")]
+    blocking = [limit for limit in membership if limit.required and limit.if_not_run == "blocks"]
+    decisive = [limit for limit in required if limit not in membership or limit in blocking]
+    more = f"By the policy “{policy.name}” {len(decisive)} checks decide"
+    default = default_policy()
+    if policy == predictions_policy():
+        more += (
+            f", and not the {sum(limit.required for limit in default.limits)} of “{default.name}”"
+        )
+    if blocking:
+        more += f". {len(blocking)} checks of membership cannot run, and block the release."
+    else:
+        more += f". {len(membership)} checks of membership are not run, and do not block."
+    return (
+        Fact(
+            kind="sets_missing",
+            severity=Severity.CAUTION,
+            point="No column says who trained the model, so nobody tests whether it betrays its training records.",
+            more=f"{more} If a column says it, give it the role Set.",
+            key="data.sets",
+        ),
+    )
 
 
 def next_models(config: AuditConfig, verdict: Verdict) -> dict[str, AuditConfig]:

@@ -464,7 +464,7 @@ def print_facts(suggestion: SuggestedAudit, facts: Iterable[Fact], console: Cons
     roles = suggestion.plan.config.roles
     assert roles is not None  # those that were guessed
     for caution in cautions(suggestion.table.frame, roles):
-        console.alert(f"Warning: {caution.text}")
+        console.alert(terminal_line(caution))
     for fact in facts:
         if fact.severity in (*REFUSED, Severity.CAUTION):
             console.alert(terminal_line(fact))

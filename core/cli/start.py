@@ -222,7 +222,7 @@ def _comments(
     for role, reason in suggestion.reasons.items():
         for key in _KEYS.get(role, (f"data.{role}",)):
             comments.setdefault(key, []).append(f"Guessed: {reason}.")
-    facts = suggestion.facts()
+    facts = (*suggestion.facts(), *suggestion.policy_facts())
     print_facts(suggestion, facts, console)
     questions = plan_comments(facts)
     for key, comment in questions.items():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..base.validation import Floats, Ints, child_generator
+from ..base.validation import Floats, Ints, Mask, child_generator
 from ..stats.estimates import Estimate, normal_quantile, percent
 from .checked_table import (
     LEVEL,
@@ -20,7 +20,7 @@ from .checked_table import (
     disagreement,
     text_codes,
 )
-from .columns import is_numeric, is_unreadable, text_of
+from .columns import is_numeric, is_unreadable, listed, text_of
 from .name_patterns import few_texts, is_share
 
 CONTRADICTION = 0.05
@@ -164,7 +164,8 @@ def _reversed_text(table: CheckedTable, area: Estimate) -> tuple[str, str]:
     roles = table.roles
     point = f"{text_of(roles.score)} is lower where {text_of(roles.label)} is {text_of(roles.positive)}{table.sampled}."
     more = (
-        f"AUC {area.value:.3f} (99% CI {area.low:.3f} to {area.high:.3f}, random guessing 0.500)."
+        f"Read as the score of {_other_value(table)}, it has an AUC of {1 - area.value:.3f} "
+        f"(99% CI {1 - area.high:.3f} to {1 - area.low:.3f}, random guessing 0.500)."
     )
     return point, more
 
@@ -378,8 +379,19 @@ def output_facts(table: CheckedTable) -> Iterable[Fact]:
     yield from _absence(table)
 
 
+_MOST_PARTS = 10
+"""Values of another column up to which missing answers are compared by it."""
+
+_GREAT_DIFFERENCE = 0.05
+_SURELY = 0.001
+"""Difference between shares of missing answers, and its p-value, from which on another column is named."""
+
+
 def _absence(table: CheckedTable) -> Iterable[Fact]:
-    """Say how many people have no answer, by group, and whether that can be chance."""
+    """Say how many people have no answer, by group, and whether that can be chance; or by which other column it is not.
+
+    Of other columns with few values the one with the largest difference is named.
+    """
     absent = np.zeros(len(table.frame), dtype=bool)
     columns = [name for name in table.answers if table.has(name)]
     for name in columns:
@@ -387,29 +399,64 @@ def _absence(table: CheckedTable) -> Iterable[Fact]:
     absent &= table.audited
     if not absent.any() or table.groups.max() < 1:
         return
-    groups = table.groups[table.audited]
-    sizes = np.bincount(groups)
-    missing = np.bincount(table.groups[absent], minlength=sizes.size)
-    names = table.grouping[1]
-    order = np.argsort(-missing / np.maximum(sizes, 1), kind="stable").tolist()
-    rates = [
-        f"{missing[code]:,} of {sizes[code]:,} in group {text_of(names[code])}"
-        for code in order[:2]
-    ]
-    p_value = absence_p_value(missing, sizes)
-    test = "exact test" if sizes.size == 2 else "permutation test"
+    attribute = text_of(table.roles.attribute)
+    difference, p_value, rates = _absence_by(table, absent, table.groups, table.grouping[1])
+    point = f"No answer of the model: {rates}."
+    if p_value < 0.05:
+        severity = Severity.CAUTION
+        more = f"Who has none can reveal {attribute}."
+    else:
+        severity = Severity.NOTE
+        more = ""
+    greatest = difference
+    for name in table.features:
+        codes, texts = _few_codes(table, name)
+        if not 2 <= len(texts) <= _MOST_PARTS:
+            continue
+        difference, p_value, rates_by_name = _absence_by(table, absent, codes, texts)
+        if p_value >= _SURELY or difference < max(greatest, _GREAT_DIFFERENCE):
+            continue
+        greatest = difference
+        severity = Severity.CAUTION
+        of_people = f"{int(absent.sum()):,} of {int(table.audited.sum()):,} people"
+        point = f"No answer of the model for {of_people}, by {text_of(name)}: {rates_by_name}."
+        more = f"Who has none can reveal {text_of(name)}, which is not audited. By {attribute}: {rates}."
+    yield table.fact("absence", severity, point, more, columns=tuple(columns), confirm="")
+
+
+def _few_codes(table: CheckedTable, name: str) -> tuple[Ints, tuple[str, ...]]:
+    """Return codes and texts of a column with few values; no texts of one with more."""
+    if not few_texts(table.frame[name], _MOST_PARTS):
+        return np.full(len(table.frame), -1), ()
+    return text_codes(table.frame[name])
+
+
+def _absence_by(
+    table: CheckedTable, absent: Mask, codes: Ints, names: Sequence[str]
+) -> tuple[float, float, str]:
+    """Return how much the shares without an answer differ between parts, the p-value of that, and the two extremes."""
+    audited = codes[table.audited]
+    sizes = np.bincount(audited[audited >= 0], minlength=len(names))
+    missing_codes = codes[absent]
+    missing = np.bincount(missing_codes[missing_codes >= 0], minlength=len(names))
+    present = sizes > 0
+    if present.sum() < 2:
+        return 0.0, 1.0, ""
+    shares = missing / np.maximum(sizes, 1)
+    order = [code for code in np.argsort(-shares, kind="stable").tolist() if present[code]]
+    extremes = (order[0], order[-1])
+    rates = ", ".join(
+        f"{missing[code]:,} of {sizes[code]:,} in group {text_of(names[code])} ({percent(shares[code])})"
+        for code in extremes
+    )
+    p_value = absence_p_value(missing[present], sizes[present])
+    test = "exact test" if present.sum() == 2 else "permutation test"
     if p_value < 0.001:
         p_text = "p < 0.001"
     else:
         p_text = f"p = {p_value:.3f}"
-    point = f"No answer of the model: {', '.join(rates)} ({test}, {p_text})."
-    if p_value < 0.05:
-        more = f"Who has none can reveal {text_of(table.roles.attribute)}."
-        severity = Severity.CAUTION
-    else:
-        more = ""
-        severity = Severity.NOTE
-    yield table.fact("absence", severity, point, more, columns=tuple(columns), confirm="")
+    difference = float(shares[extremes[0]] - shares[extremes[1]])
+    return difference, p_value, f"{rates} ({test}, {p_text})"
 
 
 def absence_p_value(missing: Ints, sizes: Ints) -> float:
@@ -437,7 +484,8 @@ def repeated_records(table: CheckedTable) -> Iterable[Fact]:
     """Say how many records equal another one in every column that is used but the set, which copies may differ in."""
     import pandas as pd
 
-    left_out = {*table.roles.excluded, table.roles.person, table.roles.sets}
+    roles = table.roles
+    left_out = {*roles.excluded, roles.person, roles.sets}
     names = [name for name in table.frame.columns if name not in left_out]
     rows = np.arange(len(table.frame))
     kinds = np.zeros(rows.size, dtype=np.int64)
@@ -454,8 +502,10 @@ def repeated_records(table: CheckedTable) -> Iterable[Fact]:
         kinds = kinds[repeated]
         if not rows.size:
             return
+    ignored = [name for name in map(str, table.frame.columns) if name in left_out]
+    but_for = f" but for {listed(ignored)}" * bool(ignored)
     yield table.fact(
         "repeated_records",
         Severity.NOTE,
-        f"{rows.size:,} of {len(table.frame):,} records equal another one in every column.",
+        f"{rows.size:,} of {len(table.frame):,} records equal another one in every column{but_for}.",
     )

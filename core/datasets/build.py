@@ -33,7 +33,6 @@ from ..base.serialize import fingerprint
 from ..base.validation import (
     MOST_DECIMALS,
     Codes,
-    child_generator,
     choice,
     decimals_of,
     unit_interval,
@@ -54,7 +53,14 @@ from .columns import (
 )
 from .dataset import AuditDataset, Table
 from .roles import MINIMUM_PER_GROUP, Roles, as_written, check_values, groups_of
-from .splits import SETS, kinds_of_records, named_sets, persons_in_several_sets, repeated_records
+from .splits import (
+    SETS,
+    kinds_of_records,
+    named_sets,
+    one_row_a_person,
+    persons_in_several_sets,
+    repeated_records,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -236,20 +242,14 @@ def _for_other_outcome(optional_fields: dict[str, Any]) -> dict[str, Any]:
 def _one_row_a_person(
     frame: pandas.DataFrame, roles: Roles, selected: npt.NDArray[np.bool_], caveats: list[Caveat]
 ) -> npt.NDArray[np.bool_]:
-    """Return the records with one row of each person, drawn at random; a row of a training record before another.
-
-    The rows drawn are the same for every seed of an audit, so that two seeds speak of the same records.
-    """
+    """Return the records with one row of each person, as `core.datasets.splits.one_row_a_person` draws it."""
     rows = np.flatnonzero(selected)
     person = as_text(frame[roles.person])[selected].factorize()[0]
-    unnamed = person < 0  # a record that names nobody is a person by itself
-    person[unnamed] = person.max(initial=-1) + 1 + np.arange(int(unnamed.sum()))
-    order = child_generator(0, "one row a person").permutation(rows.size)
+    rank = None
     if roles.sets:
         sets = _sets(frame.loc[selected, roles.sets], roles.sets)
         rank = np.array([SETS.index(name) for name in sets])
-        order = order[np.argsort(rank[order], kind="stable")]
-    _, first, records = np.unique(person[order], return_index=True, return_counts=True)
+    first, records = one_row_a_person(person, rank)
     n_persons = first.size
     if n_persons == rows.size:
         return selected
@@ -259,8 +259,9 @@ def _one_row_a_person(
         f"({rows.size:,} records): one record of each person, drawn at random, is used."
     )
     caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=n_repeated, total=n_persons))
-    if roles.sets:
-        several = persons_in_several_sets(person, rank)
+    if rank is not None:
+        identified = person >= 0
+        several = persons_in_several_sets(person[identified], rank[identified])
         if several:
             text = (
                 f"{several:,} people have records in more than one set: one with a training record counts as "
@@ -270,7 +271,7 @@ def _one_row_a_person(
                 Caveat(CaveatKind.PERSONS_REPEATED, text, count=several, total=n_persons)
             )
     first_rows = np.zeros_like(selected)
-    first_rows[rows[order[first]]] = True
+    first_rows[rows[first]] = True
     return first_rows
 
 

@@ -24,6 +24,7 @@ from ..stats.estimates import Estimate, normal_quantile
 from .columns import as_text, is_numeric, label_codes
 from .name_patterns import ColumnContent, contents_of
 from .roles import Roles, as_written, groups_of
+from .splits import SETS, named_sets, one_row_a_person
 
 if TYPE_CHECKING:
     import pandas
@@ -299,7 +300,7 @@ REFUSED = (Severity.BLOCKING, Severity.QUESTION)
 """Severities without whose answer nothing is audited."""
 
 
-Changes = Mapping[str, str | tuple[str, ...]]
+Changes = Mapping[str, str | bool | float | tuple[str, ...] | tuple[float, ...] | None]
 """Fields of `core.datasets.Roles` with their new values."""
 
 
@@ -354,6 +355,8 @@ class Fact(Result):
         What can be done, the likeliest first.
     scores : ScoresByLabel or None
         Evidence that is drawn.
+    value : str
+        The value of the label that it is about.
     """
 
     kind: str
@@ -364,16 +367,22 @@ class Fact(Result):
     columns: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = field(default=())
     scores: ScoresByLabel | None = None
+    value: str = ""
 
     @property
     def text(self) -> str:
         """All of it."""
         return f"{self.point} {self.more}".rstrip()
 
+    @property
+    def confirmations(self) -> frozenset[str]:
+        """What confirms it: its kind, or its kind with one of its columns, or with its value."""
+        about = (*self.columns, self.value) if self.value else self.columns
+        return frozenset({self.kind, *(f"{self.kind}:{name}" for name in about)})
+
     def is_confirmed(self, roles: Roles) -> bool:
-        """Whether the roles confirm it by its kind, or by its kind with one of its columns."""
-        names = {self.kind, *(f"{self.kind}:{column}" for column in self.columns)}
-        return not names.isdisjoint(roles.confirmed)
+        """Whether the roles confirm it."""
+        return not self.confirmations.isdisjoint(roles.confirmed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -432,6 +441,24 @@ class CheckedTable:
     def audited(self) -> Mask:
         """Records with a label and a group, which are those of an audit."""
         return (self.label[0] >= 0) & (self.groups >= 0)
+
+    @cached_property
+    def used(self) -> Mask:
+        """Records that an audit would use: of the audited ones, one of each person where a column says who is who."""
+        roles = self.roles
+        if not self.has(roles.person):
+            return self.audited
+        rows = np.flatnonzero(self.audited)
+        persons = text_codes(self.frame[roles.person])[0][rows]
+        ranks = None
+        if self.has(roles.sets):
+            codes, texts = text_codes(self.frame[roles.sets])
+            sets = named_sets(texts, roles.sets)
+            order = [SETS.index(sets[text]) if sets[text] in SETS else len(SETS) for text in texts]
+            ranks = np.array([*order, len(SETS)])[codes[rows]]
+        used = np.zeros(len(self.frame), dtype=bool)
+        used[rows[one_row_a_person(persons, ranks)[0]]] = True
+        return used
 
     @cached_property
     def rows(self) -> Ints:

@@ -35,7 +35,14 @@ from .columns import (
     text_of,
 )
 from .name_patterns import Content, few_texts, is_score, may_be_labels, may_be_sets
-from .role_suggestion import suggested_positive
+from .role_suggestion import (
+    meant_attributes,
+    names_attribute,
+    other_attributes,
+    suggested_positive,
+    told_by,
+    with_attribute,
+)
 from .roles import MOST_LABELS, groups_of
 from .splits import named_sets, persons_in_several_sets
 
@@ -68,6 +75,7 @@ def label_facts(table: CheckedTable) -> Iterable[Fact]:
         )
         return
     yield from _values_left(table)
+    yield from _outcome_facts(table)
     if roles.favourable not in texts:
         yield _favourable_question(table)
     elif table.settings:
@@ -98,6 +106,94 @@ def _label_missing(table: CheckedTable) -> Fact:
     )
 
 
+def _outcome_facts(table: CheckedTable) -> Iterable[Fact]:
+    """Ask which column is the true outcome, where it is a guess without evidence; warn where a score tells another one.
+
+    A score that tells another column of two values, and not this one, is likely about that one.
+    """
+    roles = table.roles
+    guessed = "label" in table.guesses
+    is_binary = len(table.label[1]) == 2
+    results = {}
+    if is_binary:
+        results[roles.label] = told_by(table.frame, roles.label, table.contents, table.answers)
+    speaks_for_label = results.get(roles.label) is not None
+    if not guessed and (speaks_for_label or not is_binary):
+        return
+    candidates = _other_outcomes(table)
+    results |= {
+        name: told_by(table.frame, name, table.contents, table.answers) for name in candidates
+    }
+    best_answers = {name: result for name, result in results.items() if result is not None}
+    candidates.sort(key=lambda name: -best_answers[name][1].value if name in best_answers else 0.0)
+    speaks_against = (
+        is_binary and not speaks_for_label and any(name in best_answers for name in candidates)
+    )
+    if not guessed and not speaks_against:
+        return
+    label = text_of(roles.label)
+    evidence = [
+        f"{text_of(answer)} tells {text_of(name)} with an AUC of {area.value:.3f}"
+        for name, (answer, area) in sorted(best_answers.items(), key=lambda item: -item[1][1].value)
+    ]
+    if speaks_against:
+        kind = "outcome_untold"
+        scores = listed(list(dict.fromkeys(answer for answer, _ in best_answers.values())))
+        point = f"{label} is taken for the true outcome, and {scores} does not tell it."
+        more = (
+            f"{first_few(evidence[:_MOST])} (random guessing 0.500), and {label} not beyond chance."
+        )
+    elif speaks_for_label:
+        kind = "outcome"
+        point = f"{label} is taken for the true outcome, as {text_of(best_answers[roles.label][0])} tells it."
+        more = f"{first_few(evidence[:_MOST])} (random guessing 0.500)."
+        if untold := [text_of(name) for name in candidates if name not in best_answers]:
+            more += f" Not beyond chance: {first_few(untold)}."
+    else:
+        kind = "outcome"
+        point = f"{label} is taken for the true outcome, and neither a name nor a score shows it."
+        more = "It is what the model should predict. An audit against another column says nothing of the model."
+    severity = Severity.CAUTION
+    if guessed:
+        severity = Severity.QUESTION
+    yield table.fact(
+        kind,
+        severity,
+        point,
+        more,
+        key="data.label",
+        columns=(roles.label,),
+        repairs=[_label_repair(table, name) for name in candidates[: MOST_REPAIRS - 1]],
+        confirm="It is the outcome",
+        by_column=True,
+    )
+
+
+def _other_outcomes(table: CheckedTable) -> list[str]:
+    """Return the columns without a role that have two values and could be the label; the last one first."""
+    return [
+        name
+        for name in reversed(table.features)
+        if name not in table.contents
+        and not names_attribute(name)
+        and len(few_texts(table.frame[name])) == 2
+        and not is_score(table.frame[name])
+    ]
+
+
+def _label_repair(table: CheckedTable, name: str) -> Repair:
+    """Return the repair that another column is the label; what its values mean is guessed again."""
+    roles = table.input_roles
+    positive = suggested_positive(
+        table.frame, label=name, prediction=roles.prediction, score=roles.score
+    )
+    return Repair(
+        title=f"No, {text_of(name)} is",
+        changes={"label": name, "positive": positive, "favourable": ""},
+        result=f"{text_of(name)} is the true outcome.",
+    )
+
+
 def _values_left(table: CheckedTable) -> Iterable[Fact]:
     """Say that only one value of the label is left among the records that an audit would use."""
     roles = table.roles
@@ -125,9 +221,7 @@ def _values_left(table: CheckedTable) -> Iterable[Fact]:
     )
 
 
-_FAVOURABLE_MEANS = (
-    "It decides who counts as selected in the fairness checks, not what the score predicts."
-)
+_FAVOURABLE_MEANS = "Fairness is counted on it."
 
 
 def _favourable_question(table: CheckedTable) -> Fact:
@@ -296,12 +390,56 @@ def column_questions(table: CheckedTable) -> Iterable[Fact]:
             key="data.sensitive",
             confirm="",
         )
+    elif "sensitive" in table.guesses:
+        yield from _attribute_question(table)
     yield from _positive_question(table)
     yield from _groups_fact(table)
     yield from _answer_question(table)
     yield from _set_questions(table)
     yield from _person_questions(table)
     yield from _weight_questions(table)
+
+
+_WAYS_OF_GROUPS = ("sensitive", "group", "at_most", "each", "cuts")
+"""Fields of the roles that another attribute changes."""
+
+
+def _attribute_question(table: CheckedTable) -> Iterable[Fact]:
+    """Ask which attribute is audited, where it is a guess and another column may be meant."""
+    roles = table.input_roles
+    meant = meant_attributes(table.frame, roles, table.contents)
+    if not meant:
+        return
+    repairs = []
+    for name in meant[: MOST_REPAIRS - 1]:
+        changed = with_attribute(table.frame, roles, name)
+        changes = {
+            field: getattr(changed, field)
+            for field in _WAYS_OF_GROUPS
+            if getattr(changed, field) != getattr(roles, field)
+        }
+        result = f"{text_of(name)} is the audited attribute, and {text_of(roles.sensitive)} is not."
+        repairs.append(Repair(title=f"Audit {text_of(name)}", changes=changes, result=result))
+    sensitive = text_of(roles.sensitive)
+    sizes = [f"{text_of(name)} ({_first_values(table, name)})" for name in meant]
+    yield table.fact(
+        "attribute",
+        Severity.QUESTION,
+        f"{sensitive} is taken for the audited attribute, and {listed(meant)} may be meant.",
+        f"By name or values these may be sensitive too: {first_few(sizes)}. One attribute is audited: the verdict says "
+        "nothing of what the model reveals about another.",
+        key="data.sensitive",
+        columns=(roles.sensitive,),
+        repairs=repairs,
+        confirm=f"Audit {sensitive}",
+        by_column=True,
+    )
+
+
+def _first_values(table: CheckedTable, name: str) -> str:
+    """Return a column's commonest values with their frequency, as a list."""
+    counts = _value_counts(*text_codes(table.frame[name]))
+    return first_few([f"{text_of(value)} {n:,}" for value, n in counts.most_common()])
 
 
 def _positive_question(table: CheckedTable) -> Iterable[Fact]:
@@ -360,22 +498,40 @@ def _positive_text(table: CheckedTable) -> tuple[str, str]:
 
 
 def _groups_fact(table: CheckedTable) -> Iterable[Fact]:
-    """Say which groups the sensitive attribute makes, and of how many people; or why it makes none."""
+    """Say which attribute is audited, which groups it makes, and which others are not; or why it makes none."""
     roles = table.roles
     if not table.settings or not table.has(roles.sensitive):
         return
+    more = ""
     try:
         names = groups_of(table.frame[roles.sensitive], roles)[1]
     except InputError as error:
         point = str(error)
         severity = Severity.CAUTION
     else:
-        sizes = np.bincount(table.groups[table.groups >= 0], minlength=len(names))
+        groups = table.groups[table.used]
+        sizes = np.bincount(groups[groups >= 0], minlength=len(names))
         group_sizes = [f"{text_of(names[code])} {sizes[code]:,}" for code in range(len(names))]
-        point = f"{text_of(roles.attribute)} makes {len(names)} groups: {first_few(group_sizes)}."
+        if roles.group or roles.at_most is not None:
+            group_sizes.reverse()  # group 1 is the first
+        point = f"{text_of(roles.attribute)} is audited, in {len(names)} groups: {first_few(group_sizes)}."
         severity = Severity.GUESS
+        more = _others_not_audited(table)
     columns = (roles.sensitive,)
-    yield table.fact("groups", severity, point, key="data.group", columns=columns, confirm="")
+    yield table.fact("groups", severity, point, more, key="data.group", columns=columns, confirm="")
+
+
+def _others_not_audited(table: CheckedTable) -> str:
+    """Return which other columns could be the attribute, as sentences; "" where there is none."""
+    sensitive, plain = other_attributes(table.frame, table.roles, table.contents)
+    sentences = []
+    if sensitive:
+        sentences.append(
+            f"Perhaps sensitive by name or values, and not audited: {listed(sensitive)}."
+        )
+    if plain:
+        sentences.append(f"Of few values: {listed(plain)}.")
+    return " ".join(sentences)
 
 
 def _in_doubt(table: CheckedTable, contents: Collection[Content], kind: str) -> list[str]:
@@ -547,6 +703,7 @@ def _best_area(table: CheckedTable, names: Collection[str]) -> str:
     """Return a sentence on how well the columns tell the label, by the one that does it best."""
     best = 0.0
     best_name = ""
+    direction = ""
     rows = table.rows
     positive = table.positive[rows]
     for name in names:
@@ -555,12 +712,20 @@ def _best_area(table: CheckedTable, names: Collection[str]) -> str:
         values = table.frame[name].iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
         finite = np.isfinite(values)
         area = area_under_curve(positive[finite], values[finite])
-        if area is not None and max(area.value, 1.0 - area.value) > best:
-            best = max(area.value, 1.0 - area.value)
-            best_name = name
+        if area is None or max(area.value, 1.0 - area.value) <= best:
+            continue
+        best = max(area.value, 1.0 - area.value)
+        best_name = name
+        direction = "higher"
+        if area.value < 0.5:
+            direction = "lower"
     if not best_name:
         return ""
-    return f"{text_of(best_name)} tells {text_of(table.roles.label)} with an AUC of {best:.3f}{table.sampled}."
+    label = text_of(table.roles.label)
+    return (
+        f"{text_of(best_name)} tells {label} with an AUC of {best:.3f}{table.sampled}, {direction} where it is "
+        f"{text_of(table.roles.positive)}."
+    )
 
 
 def _set_questions(table: CheckedTable) -> Iterable[Fact]:
@@ -586,7 +751,8 @@ def _sets_fact(table: CheckedTable) -> Iterable[Fact]:
     roles = table.input_roles
     if not (table.settings or "sets" in table.guesses):
         return
-    counts = _value_counts(*text_codes(table.frame[roles.sets]))
+    codes, texts = text_codes(table.frame[roles.sets])
+    counts = _value_counts(codes[table.used], texts)
     values = few_texts(table.frame[roles.sets])
     sizes = []
     more = "Without it no membership attack can be made."
@@ -648,6 +814,9 @@ def _person_questions(table: CheckedTable) -> Iterable[Fact]:
         )
 
 
+_KEPT_RECORD = "One record of each person is used: a training record where there is one, else one drawn at random."
+
+
 def _person_fact(table: CheckedTable) -> Iterable[Fact]:
     """Say that people have several rows; where nobody has confirmed who is who and sets share people, it blocks."""
     roles = table.input_roles
@@ -659,7 +828,7 @@ def _person_fact(table: CheckedTable) -> Iterable[Fact]:
         return
     person = text_of(roles.person)
     point = f"{int((rows > 1).sum()):,} people have several rows"
-    used = f"{person} identifies {n_people:,} people in {ids.size:,} records, so one record of each person is used."
+    used = f"{person} identifies {n_people:,} people in {ids.size:,} records. {_KEPT_RECORD}"
     several = _persons_in_several_sets(table)
     columns = (roles.person,)
     if "person" not in table.guesses or table.confirms("person"):
@@ -672,16 +841,20 @@ def _person_fact(table: CheckedTable) -> Iterable[Fact]:
     one_side = Repair(
         title="One person, one side",
         changes={"confirmed": (*roles.confirmed, "person")},
-        result=f"Each of {n_people:,} people stands on one side only: one record of each is used ({person}).",
+        result=f"Each of {n_people:,} people stands on one side only ({person}). {_KEPT_RECORD}",
     )
     other_people = _no_role_repair(table, "Each record is another person", "person", roles.person)
-    confirmed = (*other_people.changes["confirmed"], f"repeated_person:{roles.person}")
+    confirmed = (
+        *roles.confirmed,
+        f"possible_person:{roles.person}",
+        f"repeated_person:{roles.person}",
+    )
     other_people = replace(other_people, changes={**other_people.changes, "confirmed": confirmed})
     if several:
         severity = Severity.BLOCKING
         more = (
             f"{person} identifies {n_people:,} people in {ids.size:,} records; "
-            f"{several:,} of them stand in several sets."
+            f"{several:,} of them stand in several sets. {_KEPT_RECORD}"
         )
         point += ", so that the test is not of strangers"
         repairs = [one_side, other_people]

@@ -17,8 +17,10 @@ Blocking facts, by `Fact.kind`, which a repair or a confirmation answers:
   `core.datasets.score_copies`).
 - ``person``: people of several rows that stand in several sets, where nobody has said yet who is who.
 
-Questions have no default: ``favourable``, ``label_missing``, ``attribute_missing``; and where a guess has no evidence
-``positive``, ``sets``, ``possible_person`` and, where nothing else is a model's answer, ``possible_answers``.
+Questions have no default: ``favourable``, ``label_missing``, ``attribute_missing``; ``attribute`` where nobody chose
+it and another column may be meant; and where a guess has no evidence ``outcome``, ``outcome_untold`` (a score tells
+another column and not the label), ``positive``, ``sets``, ``possible_person`` and, where nothing else is a model's
+answer, ``possible_answers``.
 
 Guesses hold until somebody changes them: the same four with evidence, ``possible_sets``, ``possible_weight``,
 ``spellings``, ``labels_together``, ``groups``. Everything else is a caution or a note.
@@ -38,7 +40,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -131,6 +133,7 @@ _TOPICS: Mapping[str, str] = {
     "inverted_predictions": "direction",
     "reversed_score": "direction",
     "labels_together": "positive",
+    "outcome_untold": "outcome",
 }
 """Kind of a fact -> what it is about, where several kinds are about one thing; else they are about their kind."""
 
@@ -145,8 +148,30 @@ CONSEQUENCES: Mapping[str, str] = {
 """What a blocking fact is about -> what it would do to the verdict."""
 
 
-CONFIRMED_GUESSES = frozenset({"labels_together", "near_score", "positive", "spellings"})
+CONFIRMED_GUESSES = frozenset(
+    {
+        "attribute",
+        "labels_together",
+        "near_score",
+        "outcome",
+        "positive",
+        "spellings",
+        "unclear_outcome",
+    }
+)
 """Facts that can be confirmed, and hold no audit up without it."""
+
+
+_PREMISES: Mapping[str, tuple[tuple[Severity, str], ...]] = {
+    "positive": (
+        (Severity.BLOCKING, "direction"),
+        (Severity.BLOCKING, "prediction_values"),
+        (Severity.QUESTION, "outcome"),
+        (Severity.QUESTION, "possible_answers"),
+    ),
+    "groups": ((Severity.QUESTION, "attribute"),),
+}
+"""What a line is about -> what must be answered before it can be said: severity and topic of other lines."""
 
 
 def topic_of(fact: Fact) -> str:
@@ -158,18 +183,18 @@ def shared_lines(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """Return facts as the lines of a form, those about one thing in one; notes are no lines.
 
     What blocks comes first, then questions, cautions and guesses. A line's first repair answers all of its facts; the
-    others follow. What a score is about is no line where its direction, or what a prediction says, blocks, and a
-    near copy of the prediction none where it is said to be a copy of the score.
+    others follow. What a score is about is no line where its direction, or what a prediction says, blocks, or where it
+    is asked which column is the outcome or the score; and a near copy of the prediction none where it is said to be a
+    copy of the score.
     """
     lines: dict[tuple[Severity, str], list[Fact]] = {}
     for fact in facts:
         if fact.severity is not Severity.NOTE:
             lines.setdefault((fact.severity, topic_of(fact)), []).append(fact)
-    if not lines.keys().isdisjoint(
-        ((Severity.BLOCKING, "direction"), (Severity.BLOCKING, "prediction_values"))
-    ):
-        for severity in Severity:
-            lines.pop((severity, "positive"), None)
+    for topic, premises in _PREMISES.items():
+        if not lines.keys().isdisjoint(premises):
+            for severity in Severity:
+                lines.pop((severity, topic), None)
     copies = [
         *lines.get((Severity.BLOCKING, "copy"), []),
         *lines.get((Severity.CAUTION, "near_score"), []),
@@ -218,7 +243,7 @@ def _repairs_with_names(fact: Fact) -> list[Repair]:
 
 def _common(repairs: Sequence[Repair]) -> list[Repair]:
     """Return the one repair that makes all of these; none where they contradict each other."""
-    changes: dict[str, str | tuple[str, ...]] = {}
+    changes: dict[str, Any] = {}
     for repair in repairs:
         for name, value in repair.changes.items():
             before = changes.get(name, value)
@@ -437,22 +462,41 @@ def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
         if sign < 0:
             about_value = f" (about {text_of(value)})" * (name != value)
             against.append(f"{text_of(name)}{about_value}")
-    outcome = f"{text_of(roles.label)} = {text_of(chosen)} is chosen as good for the person"
+    outcome = f"{text_of(roles.label)} = {text_of(chosen)}"
+    consequence = f"{outcome} counts as good for the person: {_of_100(frame, roles)} people get it."
     if not against:
-        return [
-            _caution(
-                "unclear_outcome",
-                f"{outcome}, and no name in the table shows that it is.",
-                "If it is not, fairness is counted on the wrong outcome.",
-            )
-        ]
-    return [
-        _caution(
-            "harmful_outcome",
-            f"{outcome}, and may be bad.",
-            f"By the names: {', '.join(against)}. If so, fairness is counted on the wrong outcome.",
+        kind = "unclear_outcome"
+        more = "No name in the table shows that it is. If it is not, fairness is counted on the wrong outcome."
+    else:
+        kind = "harmful_outcome"
+        more = f"By the names it may be bad: {', '.join(against)}. If so, fairness is counted on the wrong outcome."
+    fact = Fact(kind=kind, severity=Severity.CAUTION, point=consequence, more=more, value=chosen)
+    if fact.is_confirmed(roles):
+        return [replace(fact, severity=Severity.NOTE, more=f"{more} This is confirmed.")]
+    repairs = [
+        Repair(
+            title="It is good for the person",
+            changes={"confirmed": (*roles.confirmed, f"{kind}:{chosen}")},
         )
     ]
+    if len(values) == 2:
+        (other_value,) = (value for value in values if value != chosen)
+        turned = Repair(
+            title=f"“{text_of(other_value)}” is good for the person",
+            changes={"favourable": other_value},
+            result=f"Good for the person: {text_of(roles.label)} = {text_of(other_value)}.",
+        )
+        repairs.insert(len(repairs) * (not against), turned)
+    return [replace(fact, key="data.favourable", repairs=tuple(repairs))]
+
+
+def _of_100(frame: pandas.DataFrame, roles: Roles) -> str:
+    """Return how many of 100 people have the outcome that is good for them."""
+    text = as_text(frame[roles.label])
+    share = round(100 * float((text == roles.favourable).sum() / max(1, text.notna().sum())))
+    if share in (0, 100):
+        return {0: "fewer than 1 of 100", 100: "more than 99 of 100"}[share]
+    return f"{share} of 100"
 
 
 def _baseline(

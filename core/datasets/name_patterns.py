@@ -522,7 +522,9 @@ _RISK_TERMS = {
     "risiko",
     "risque",
     "hazard",
+    "index",
     "percentile",
+    "rating",
 }
 """Words that tell of a model's output where the values are shares, between 0 and 1."""
 

@@ -9,6 +9,10 @@ Aequitas (Saleiro et al. 2018, *Aequitas: A Bias and Fairness Audit Toolkit*) ar
 a prediction, a score or a set is never the label, and never silently a feature: where its values leave doubt it is left
 out, and `core.datasets.input_check` asks.
 
+Of columns of two values that no name makes the label, the last one is taken where a model's score tells it, or where
+there is no score. Where its score tells another one alone, that one is; a guess without a name and without a score, or
+against what the score tells, is a question.
+
 What a score predicts is measured: the label's value for which scores are higher. Where the label says yes or no itself
 (1 and 0, true and false, t and f), yes is what is predicted, whatever the scores say; scores that point the other way
 are then a fact that blocks the audit. What is good for a person is never guessed.
@@ -26,6 +30,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..base.serialize import Result
+from ..stats.estimates import Estimate
 from .checked_table import area_under_curve, is_ordered, sample_rows
 from .columns import (
     CROSS,
@@ -51,6 +56,7 @@ from .name_patterns import (
     may_be_labels,
     may_be_sets,
     names_decision,
+    outcome_sign,
     positive_rank,
 )
 from .roles import (
@@ -71,6 +77,7 @@ if TYPE_CHECKING:
 _ATTRIBUTES = (
     *("sex", "gender", "geschlecht", "sexe", "genre"),
     *("race", "ethnicity", "ethnic", "ethnic group", "ethnie", "herkunft", "origine"),
+    *("ethnic origin", "race ethnicity", "racial group", "skin color", "skin colour", "caste"),
     *(
         "origin",
         "nationality",
@@ -80,13 +87,44 @@ _ATTRIBUTES = (
         "nationalitat",
         "nationalite",
     ),
+    *("birthplace", "birth place", "place of birth", "birth country", "born in", "born abroad"),
+    *(
+        "foreign born",
+        "native born",
+        "country of origin",
+        "region of birth",
+        "foreigner",
+        "foreign",
+    ),
+    *("geburtsort", "geburtsland", "herkunftsland", "staatsangehorigkeit"),
+    *("lieu de naissance", "pays de naissance", "pays d origine"),
     *("migration", "migration background", "migrant", "immigrant", "migrationshintergrund"),
+    *("immigration", "immigration status", "refugee", "asylum", "residence permit"),
+    *("language", "first language", "native language", "mother tongue", "muttersprache"),
     *("religion", "confession", "konfession", "trade union", "union member", "political party"),
+    *("faith", "denomination", "political views", "party membership"),
     *("disability", "disabled", "pregnant", "behinderung", "handicap"),
-    *("orientation", "sexual orientation"),
-    *("age", "age group", "age cat", "agep", "alter", "altersgruppe"),
+    *("pregnancy", "chronic illness", "health", "health status", "mental health"),
+    *("orientation", "sexual orientation", "sexuality", "gender identity"),
+    *("marital status", "marital", "married", "civil status", "family status", "familienstand"),
+    *("age", "age group", "age cat", "agep", "alter", "altersgruppe", "age band", "age class"),
 )
 """Names of sensitive columns, those asked for most often first."""
+
+_GROUP_VALUES = frozenset(
+    {
+        *("abroad", "foreign", "foreigner", "native", "immigrant", "migrant", "refugee", "citizen"),
+        *("male", "female", "man", "woman", "men", "women", "non-binary", "diverse"),
+        *("muslim", "christian", "jewish", "hindu", "catholic", "protestant", "atheist"),
+        *("white", "black", "asian", "hispanic", "latino", "latina", "roma"),
+        *("gay", "lesbian", "heterosexual", "homosexual", "disabled", "pregnant"),
+        *("mann", "frau", "mannlich", "weiblich", "ausland", "homme", "femme", "etranger"),
+    }
+)
+"""Values that speak of groups of people, in any case."""
+
+_FEW_GROUPS = 3
+"""Values of the only other column of few texts, up to which it may be the attribute that is meant."""
 
 _LABELS = (
     "label value",
@@ -134,9 +172,10 @@ class Suggestion(Result):
     left_out : mapping of str to str
         Column that is left out -> why.
     questions : tuple of str
-        Roles that are guesses somebody should confirm: "positive" where a model's answers came with the table, "sets"
-        where a column may say who is a member of something else, "person"; "score" where none is guessed, and a column
-        may be it.
+        Roles that are guesses somebody should confirm: "label" where neither a name nor a score shows that it is the
+        outcome; "sensitive" where another column may be meant; "positive" where a model's answers came with the table;
+        "sets" where a column may say who is a member of something else, "person"; "score" where none is guessed, and a
+        column may be it.
     """
 
     roles: Roles
@@ -178,8 +217,9 @@ def suggest_roles(
         ordered = _ordered_column(frame, columns, contents, score)
     else:
         ordered = ""
+    questions: list[str] = []
     if not label:
-        label = _label(frame, columns, contents, output or ordered, score, why)
+        label = _label(frame, columns, contents, output or ordered, score, why, questions)
         if not label and ordered:
             label = ordered
             ordered = ""
@@ -203,7 +243,6 @@ def suggest_roles(
         prediction=output,
         score=score,
     )
-    questions: list[str] = []
     roles = _with_sets_and_person(frame, contents, roles, why, questions)
     if label:
         value = contents[score].value if score else ""
@@ -211,6 +250,8 @@ def suggest_roles(
     if sensitive:
         roles = _with_groups(frame[sensitive], roles, why)
     roles, left_out = _with_excluded(frame, columns, contents, roles, copies, why, model=model)
+    if sensitive and not attribute and meant_attributes(frame, roles, contents):
+        questions.append("sensitive")
     doubtful = (Content.PREDICTION, Content.SCORE)
     scores_open = by_name and not roles.score
     if (
@@ -253,6 +294,49 @@ def names_attribute(name: str) -> bool:
         bare in _ATTRIBUTES
         or re.sub(" (group|code|class|category|status)$", "", bare) in _ATTRIBUTES
     )
+
+
+def other_attributes(
+    frame: pandas.DataFrame, roles: Roles, contents: Mapping[str, ColumnContent]
+) -> tuple[list[str], list[str]]:
+    """Return the columns without a role that could be audited as well, of few values or by their name.
+
+    First those whose name or values speak of groups of people, then other texts of few values.
+    """
+    taken = {roles.label, roles.sensitive, *crossed_columns(frame, roles.sensitive)}
+    taken |= {*roles.excluded, *roles.auxiliary, *contents}
+    sensitive = []
+    plain = []
+    for name in map(str, frame.columns):
+        if name in taken:
+            continue
+        values = few_texts(frame[name], _MOST_VALUES_OF_GROUPS)
+        speaks_of_groups = not _GROUP_VALUES.isdisjoint(map(bare_name, values))
+        if names_attribute(name) or speaks_of_groups:
+            sensitive.append(name)
+        elif len(values) >= 2 and not is_numeric(frame[name]):
+            plain.append(name)
+    return sensitive, plain
+
+
+def meant_attributes(
+    frame: pandas.DataFrame, roles: Roles, contents: Mapping[str, ColumnContent]
+) -> list[str]:
+    """Return the columns that may be the attribute somebody means, and not the guessed one.
+
+    Those of few values that speak of groups of people; else a text of two or three values, where it is the only one.
+    """
+    sensitive, plain = other_attributes(frame, roles, contents)
+    meant = [name for name in sensitive if len(few_texts(frame[name], _MOST_VALUES_OF_GROUPS)) >= 2]
+    if not meant and len(plain) == 1 and len(few_texts(frame[plain[0]])) <= _FEW_GROUPS:
+        return plain
+    return meant
+
+
+def with_attribute(frame: pandas.DataFrame, roles: Roles, name: str) -> Roles:
+    """Return the roles with another sensitive attribute, in the groups that are guessed of it."""
+    bare_roles = replace(roles, sensitive=name, group=(), at_most=None, each=False, cuts=())
+    return _with_groups(frame[name], bare_roles, {})
 
 
 def _called(columns: Mapping[str, str], names: Collection[str]) -> list[str]:
@@ -400,20 +484,19 @@ def _label(
     prediction: str,
     score: str,
     why: dict[str, str],
+    questions: list[str],
 ) -> str:
     """Return the column called like a label, else the one that a prediction is named after.
 
-    Else the last column with the prediction's two values, else the last with any two. A name that speaks of a decision
-    is the last resort: such a column is what a model says.
+    Else the last column with the prediction's two values, else of those with any two as `_outcome_of_two` chooses. A
+    name that speaks of a decision is the last resort: such a column is what a model says.
     """
     taken = {prediction, score}
     for column in _called(columns, _LABELS):
         if column not in taken and may_be_labels(frame[column], fewest=2):
             why["label"] = "named like a label"
             return column
-    possible = [
-        name for name, plain in columns.items() if name not in contents and plain not in _ATTRIBUTES
-    ]
+    possible = [name for name in columns if name not in contents and not names_attribute(name)]
     free = [name for name in possible if name not in taken]
     targets = {contents[name].target for name in taken if name in contents}
     for column in free:
@@ -430,15 +513,99 @@ def _label(
     same = [name for name in two if predicted and predicted <= set(few_texts(frame[name]))]
     if same:
         why["label"] = "the values of the prediction, the last such column"
-    elif two:
-        why["label"] = "two values, the last such column"
-    elif prediction or score:
+        return same[0]
+    if two:
+        return _outcome_of_two(frame, two, contents, (score, prediction), why, questions)
+    if prediction or score:
         why["label"] = (
             "an audit needs the true outcome beside a model's answers, and no column has two values and could be it"
         )
     else:
         why["label"] = "no column has two values and could be the label"
-    return next(iter((*same, *two)), "")
+    return ""
+
+
+def _outcome_of_two(
+    frame: pandas.DataFrame,
+    two: list[str],
+    contents: Mapping[str, ColumnContent],
+    answers: Collection[str],
+    why: dict[str, str],
+    questions: list[str],
+) -> str:
+    """Return which of several columns of two values is the outcome, the last one first in `two`.
+
+    The last one is, unless a model's answers tell another one and not it. It is a question where neither its name nor
+    an answer speaks for it, or where an answer tells another column better.
+    """
+    column = two[0]
+    has_name = _names_outcome(frame, column)
+    areas = {}
+    for name in two:
+        result = told_by(frame, name, contents, answers)
+        if result is not None:
+            areas[name] = result
+    why["label"] = "two values, the last such column"
+    if column in areas:
+        answer, area = areas[column]
+        why["label"] = f"two values, and {text_of(answer)} tells it (AUC {area.value:.3f})"
+        better = [name for name in areas if areas[name][1].value > area.value]
+        questions += ["label"] * bool(better and not has_name)
+        return column
+    if not areas:
+        questions += ["label"] * (not has_name)
+        return column
+    questions.append("label")
+    if has_name:
+        return column
+    best = max(areas, key=lambda name: areas[name][1].value)
+    answer, area = areas[best]
+    why["label"] = f"{text_of(answer)} tells it (AUC {area.value:.3f}), and not {text_of(column)}"
+    return best
+
+
+def _names_outcome(frame: pandas.DataFrame, column: str) -> bool:
+    """Whether a column's name, or one of its values, speaks of something good or bad for a person."""
+    return any(map(outcome_sign, (column, *few_texts(frame[column]))))
+
+
+def told_by(
+    frame: pandas.DataFrame,
+    column: str,
+    contents: Mapping[str, ColumnContent],
+    answers: Collection[str] = (),
+) -> tuple[str, Estimate] | None:
+    """Return the model's answer that tells a column of two values best, and its AUC, at least 0.5 in its direction.
+
+    None where the interval of each holds one half. Answers are those with a role, and columns that may be a score or a
+    prediction of two values.
+    """
+    possible = [
+        name
+        for name, content in contents.items()
+        if content.content in (Content.SCORE, Content.PREDICTION)
+    ]
+    rows = sample_rows(len(frame))
+    codes = as_text(frame[column].iloc[rows]).factorize()[0]
+    best: tuple[str, Estimate] | None = None
+    for name in dict.fromkeys((*filter(None, answers), *possible)):
+        cells = frame[name].iloc[rows]
+        if is_numeric(cells):
+            values = cells.to_numpy(dtype=np.float64, na_value=np.nan)
+        elif name != column and len(few_texts(cells)) == 2:
+            numbers = as_text(cells).factorize()[0].astype(np.float64)
+            values = np.where(numbers < 0, np.nan, numbers)
+        else:
+            continue
+        present = np.isfinite(values) & (codes >= 0)
+        area = area_under_curve(codes[present] == 1, values[present])
+        if area is not None and area.value < 0.5:
+            area = area_under_curve(codes[present] == 1, -values[present])
+        if area is None or area.low <= 0.5:
+            continue
+        if best is None or area.value > best[1].value:
+            best = (name, area)
+    return best
 
 
 def _with_sets_and_person(
@@ -574,7 +741,7 @@ def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Ro
             return per_value
         why["group"] = "the most frequent value against the others"
     else:
-        why["group"] = "the smaller group is the first"
+        why["group"] = "group 1 is the smaller one"
     return replace(roles, group=(suggested_group(column),))
 
 
@@ -652,9 +819,9 @@ def reason_of(column: ColumnSummary, role: str, guess: Suggestion | None, *, kee
         Whether records with a missing feature are kept.
     """
     if guess is not None and role != (guessed := role_of(column.name, guess.roles)):
-        if role == FEATURE and guessed != LEFT_OUT:
-            return "another column was chosen"
-        return "your choice"
+        if role != FEATURE or guessed == LEFT_OUT:
+            return "your choice"
+        return _feature_reason(column, keep=keep) or "another column was chosen"
     if role == LEFT_OUT:
         if guess is None:
             return ""
@@ -665,6 +832,11 @@ def reason_of(column: ColumnSummary, role: str, guess: Suggestion | None, *, kee
         if counted:
             return f"{reason}; {column.distinct:,} values"
         return reason
+    return _feature_reason(column, keep=keep)
+
+
+def _feature_reason(column: ColumnSummary, *, keep: bool) -> str:
+    """Return what there is to say of a feature, as a phrase; "" where there is nothing."""
     if column.set_aside:
         return f"not used: {column.set_aside}"
     reasons = ["may be sensitive too; this audit does not cover it"] * names_attribute(column.name)

@@ -181,6 +181,31 @@ def persons_in_several_sets(persons: npt.NDArray[np.integer], sets: npt.NDArray[
     return int((np.bincount(pairs[:, 0]) > 1).sum())
 
 
+def one_row_a_person(
+    persons: npt.NDArray[np.integer], ranks: npt.NDArray[np.integer] | None
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return one record of each person, drawn at random, and how many records each has.
+
+    A record of a lower rank goes before others. The records drawn are the same for every seed of an audit, so that two
+    seeds speak of the same records.
+
+    Parameters
+    ----------
+    persons : ndarray of int, shape (n,)
+        Codes; a record of -1 is a person by itself.
+    ranks : ndarray of int, shape (n,), or None
+        Of the records' sets, the training records' lowest.
+    """
+    persons = persons.copy()
+    unnamed = persons < 0
+    persons[unnamed] = persons.max(initial=-1) + 1 + np.arange(int(unnamed.sum()))
+    order = child_generator(0, "one row a person").permutation(persons.size)
+    if ranks is not None:
+        order = order[np.argsort(ranks[order], kind="stable")]
+    _, first, records = np.unique(persons[order], return_index=True, return_counts=True)
+    return order[first], records
+
+
 MAX_ATTACKER_SAMPLE = 100_000
 """Most people an attacker learns from; of more they take a seeded sample."""
 

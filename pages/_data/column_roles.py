@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.auditing.policy import Policy
 from core.auditing.sizes import SizeProblem, counted, size_problems
+from core.auditing.suggestion import sets_missing
 from core.base.errors import InputError
 from core.datasets import cautions
 from core.datasets.checked_table import Fact, Severity
@@ -118,6 +119,7 @@ def _facts(draft: Draft, roles: Roles) -> tuple[Fact, ...]:
         return tuple(fact for fact in facts if fact.kind in ("favourable", "positive", "groups"))
     too_many = any(fact.kind == "too_many_values" for fact in facts)
     if not too_many:
+        facts += _sets_missing(draft, roles)
         facts += [_size_fact(problem) for problem in _sizes(draft, roles)]
         facts += _gone(draft, roles)
     # One click changes what is good for the person; the slow cautions do not hang on it.
@@ -285,6 +287,14 @@ def _sizes(draft: Draft, roles: Roles) -> tuple[SizeProblem, ...]:
     policy = cached.policy_that_fits(replace(config, roles=same))
     problems: tuple[SizeProblem, ...] = cached.once(sizes_of, draft.table, same, config, policy)
     return problems
+
+
+def _sets_missing(draft: Draft, roles: Roles) -> tuple[Fact, ...]:
+    """Return that no column says who trained the model, of a table that waits and brings its answers."""
+    if draft.current is not None or cached.own_model(draft.table.name) is not None:
+        return ()
+    config = AuditConfig(dataset=draft.table.name, method=GIVEN_PREDICTIONS, roles=roles)
+    return sets_missing(roles, cached.policy_that_fits(config))
 
 
 def sizes_of(

@@ -27,6 +27,9 @@ _MOST_OPTIONS = 3
 _MOST_LETTERS = 52
 """Options that stand side by side, and letters they may have together; else they are a list."""
 
+_MOST_BUTTONS = 2
+"""Buttons of a line that warns."""
+
 _TINTS = {
     Severity.BLOCKING: "bad",
     Severity.QUESTION: "ask",
@@ -110,7 +113,7 @@ class Repaired:
     def answers(self, fact: Fact) -> bool:
         """Whether a fact is what was repaired."""
         same_columns = not fact.columns or not set(fact.columns).isdisjoint(self.fact.columns)
-        return fact.kind == self.fact.kind and same_columns
+        return fact.kind == self.fact.kind and same_columns and fact.value == self.fact.value
 
     @property
     def _fields(self) -> list[str]:
@@ -206,16 +209,14 @@ class Gate:
         blocks = self.count(Severity.BLOCKING)
         asks = self.count(Severity.QUESTION)
         warnings = self.count(Severity.CAUTION)
-        holds = self.n_lines - blocks - asks - warnings
-        if blocks or asks or warnings:
-            held = "guessed, with evidence"
-        else:
-            held = "hold"
+        guesses = self.count(Severity.GUESS)
+        answers = len(self.repaired) + len(self.confirmed)
         counts = [
             f":red[{blocks} block{'s' * (blocks == 1)}]" * bool(blocks),
             f":orange[{asks} question{'s' * (asks != 1)}]" * bool(asks),
             f":orange[{warnings} to look at]" * bool(warnings),
-            f":green[{holds} {held}]" * bool(holds),
+            f":green[{answers} answered]" * bool(answers),
+            f":green[{guesses} guessed, with evidence]" * bool(guesses),
         ]
         with _row("gate_head"):
             st.markdown("### What the columns mean", width="content")
@@ -234,7 +235,9 @@ class Gate:
                 with st.container(key=f"gate_{fact.kind}", width="content"):
                     control(fact)
             elif fact.severity is Severity.CAUTION and fact.repairs:
-                self._button(fact, fact.repairs[0], f"{fact.kind}_{number}_0")
+                with st.container(horizontal=True, width="content", gap="small"):
+                    for position, repair in enumerate(fact.repairs[:_MOST_BUTTONS]):
+                        self._button(fact, repair, f"{fact.kind}_{number}_{position}")
             else:
                 self._options(number, fact)
 
@@ -325,8 +328,7 @@ class Gate:
             fact = replace(entry.fact, point=result, more=f"Before: {entry.fact.text}")
             drawn.append(self._undoable(f"repaired_{number}", fact, entry.undo(self.roles), "ok"))
         for number, fact in enumerate(self.confirmed):
-            names = {fact.kind, *(f"{fact.kind}:{column}" for column in fact.columns)}
-            rest = tuple(name for name in self.roles.confirmed if name not in names)
+            rest = tuple(name for name in self.roles.confirmed if name not in fact.confirmations)
             before = replace(self.roles, confirmed=rest)
             tint = "look"  # the verdict depends on it
             if fact.kind in CONFIRMED_GUESSES:
@@ -395,7 +397,10 @@ class Gate:
 
 _MISSING = {
     "label_missing": "a label",
+    "outcome": "which column is the true outcome",
+    "outcome_untold": "which column is the true outcome",
     "attribute_missing": "a sensitive attribute",
+    "attribute": "which attribute is audited",
     "favourable": "which outcome is good for the person",
     "positive": "what the score predicts",
     "possible_answers": "whether a column is the model's answer",
@@ -433,7 +438,9 @@ def _histogram(scores: ScoresByLabel) -> str:
         for share, name in ((negative, ""), (positive, "fl-positive")):
             bars.append(f'<i class="{name}" style="height: {100 * share / tallest:.0f}%"></i>')
     labels = [html.escape(label) for label in (scores.positive_label, scores.negative_label)]
-    alt = f"Scores of {labels[0]} beside those of {labels[1]}, AUC {scores.area:.3f}"
+    area = max(scores.area, 1.0 - scores.area)
+    side = "higher" if scores.area >= 0.5 else "lower"
+    alt = f"Scores of {labels[0]} beside those of {labels[1]}, {side} with an AUC of {area:.3f}"
     key = f'<span class="fl-key fl-positive">{labels[0]}</span><span class="fl-key">{labels[1]}</span>'
     return (
         f'<div class="fl-scores"><div class="fl-bars" role="img" aria-label="{alt}">{"".join(bars)}</div>'

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.auditing.plan import ModelPlan
 from core.base.settings import params
-from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS
+from core.datasets.roles import FEATURE, MINIMUM_PER_GROUP, MOST_GROUPS
 from pages._data.draft import Draft, GroupChoice, values_of
 from pages.shell import panels, shell
 from pages.shell.controls import control
@@ -40,8 +40,9 @@ def label_value(draft: Draft, role: str, title: str) -> None:
 
 
 def groups(draft: Draft) -> None:
-    """Choose how the sensitive column splits people, and what becomes of records with gaps."""
+    """Choose the audited attribute, how it splits people, and what becomes of records with gaps."""
     with st.popover("Change", key="groups_change"):
+        _attribute(draft)
         label = draft.column_of("label")
         sensitive = draft.column_of("sensitive")
         if second := draft.column_of("crossed"):
@@ -62,6 +63,35 @@ def groups(draft: Draft) -> None:
             default=draft.preset.missing,
             help="Kept: numbers get the column's median over all records, categories a value of their own.",
         )
+
+
+def _attribute(draft: Draft) -> None:
+    """Choose which column is the audited attribute; the one before is a feature then."""
+    sensitive = draft.column_of("sensitive")
+    features = [
+        column.name
+        for column in draft.columns
+        if draft.assigned[column.name] == FEATURE
+        and not column.set_aside
+        and "sensitive" in column.possible_roles(with_outputs=draft.table.uploaded)
+    ]
+    key = draft.key("attribute", sensitive)
+
+    def choose() -> None:
+        chosen = st.session_state.get(key)
+        if chosen is None:
+            return  # a browser may send the change of a form whose draft is gone
+        st.session_state[draft.keys[sensitive]] = FEATURE
+        st.session_state[draft.keys[chosen]] = "sensitive"
+
+    st.selectbox(
+        "Audited attribute",
+        (sensitive, *features),
+        key=key,
+        format_func=shell.escape,
+        on_change=choose,
+        persist_state=None,
+    )
 
 
 def _groups(draft: Draft, sensitive: str, choice: GroupChoice) -> None:

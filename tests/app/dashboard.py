@@ -195,17 +195,30 @@ class Dashboard:
                 for column, now in self.column_roles().items():
                     if (column in names) != (now == role):
                         self._set(self.role_box(column), role if column in names else "feature")
+        self._confirm_guesses()
         for name in ("positive", "favourable", "way", "group", "limit", "missing"):
             if name in columns:
                 self._set(self.widget(f"{name}_"), columns[name])
         return self.favour()
 
     def favour(self):
-        """Answer which outcome is good for the person, where nobody has: the one that the score predicts."""
+        """Answer which outcome is good for the person, where nobody has: the one that the score predicts.
+
+        The guessed outcome and attribute are confirmed before, where they are asked for.
+        """
+        self._confirm_guesses()
         favourable = self.widgets("favourable_")
         if favourable and not favourable[0].value:
-            self._set(favourable[0], self.widget("positive_").value)
+            predicted = [widget.value for widget in self.widgets("positive_")]
+            self._set(favourable[0], next(iter(predicted), favourable[0].options[0]))
         return self
+
+    def _confirm_guesses(self):
+        """Say of the guessed outcome and attribute that they are right, where they are asked for."""
+        for kind in ("outcome", "attribute"):
+            for question in self.widgets(f"answer_{kind}"):
+                if question.value is None:
+                    self._set(question, question.options[-1])
 
     def _set(self, widget, value):
         widget.set_value(value)

@@ -117,7 +117,7 @@ def test_the_two_settings_of_the_label_are_two_and_the_score_s_has_its_evidence(
     bring(dashboard, CASES["base"].frame()).favour()
     assert "AUC 0.8" in line_with(dashboard, "ok", "A higher score means approved = yes.")
     dashboard.choose(positive_="no")
-    assert "AUC 0.1" in line_with(dashboard, "bad", "predicted contradicts score")
+    assert "AUC of 0.8" in line_with(dashboard, "bad", "predicted contradicts score")
     dashboard.choose(positive_="yes", favourable_="no")
     roles = applied(dashboard)
     assert (roles.positive, roles.favourable) == ("yes", "no")

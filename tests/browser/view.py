@@ -228,6 +228,11 @@ class View:
             box = self.page.get_by_role("combobox", name=f"Role of {escape(column)}", exact=True)
             self._unfold(box, self.page.locator("summary").filter(has_text="more features"))
             self._choose(box, _ROLES[role])
+        for kind in ("outcome", "attribute"):  # the guesses are right
+            self.idle()
+            question = self.page.locator(f"[class*=st-key-answer_{kind}]").get_by_role("radio")
+            if question.count():
+                question.last.click()
         if "positive" in values:
             values.setdefault("favourable", values["positive"])
         for role, value in values.items():

@@ -10,6 +10,7 @@ from core.auditing.result import data_caveats
 from core.auditing.run import audited_of
 from core.datasets import Roles
 from core.datasets import cautions as found_cautions
+from core.datasets.checked_table import Severity
 from tests import samples
 
 N = 3_000
@@ -120,7 +121,24 @@ def test_cautions_name_a_harmful_outcome_and_no_benefit(label, values, answers, 
     for value in ("", *values):  # nothing is chosen yet, or one of both
         harms = [c for c in found_cautions(table, replace(roles, favourable=value)) if c.kind == "harmful_outcome"]
         assert len(harms) == (value == bad), value
-        assert all(label in caution.point and value in caution.point and not caution.repairs for caution in harms)
+        assert all(label in caution.point and value in caution.point for caution in harms)
+
+
+@pytest.mark.parametrize("label", ["class", "default"])  # no name speaks of it; its name speaks against it
+def test_a_doubtful_outcome_is_confirmed_or_turned_round(label):
+    values = ("0", "1") if label == "default" else ("K1", "K2")
+    table, roles = labelled(label, values, {})
+    roles = replace(roles, favourable=values[1])
+    (caution,) = (c for c in found_cautions(table, roles) if c.kind.endswith("_outcome"))
+    share = round(100 * float((table[label] == values[1]).mean()))
+    assert f"{share} of 100 people" in caution.point
+    by_title = {frozenset(repair.changes): replace(roles, **repair.changes) for repair in caution.repairs}
+    turned, confirmed = by_title[frozenset({"favourable"})], by_title[frozenset({"confirmed"})]
+    assert turned.favourable == values[0]
+    (note,) = (c for c in found_cautions(table, confirmed) if c.kind == caution.kind)
+    assert note.severity is Severity.NOTE
+    again = replace(confirmed, favourable=values[0])  # what is confirmed of one value is not of the other
+    assert all(c.severity is Severity.CAUTION for c in found_cautions(table, again) if c.kind.endswith("_outcome"))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +161,7 @@ def test_cautions_stand_among_the_caveats_of_the_verdict():
     table, plan = replace(samples.table(), frame=frame), samples.plan()
     roles = replace(ROLES, positive="hired", favourable="rejected")
     audited = audited_of(replace(plan, config=replace(plan.config, roles=roles)), table)
-    assert any("rejected is chosen as good for the person" in caveat.text for caveat in data_caveats(audited, table))
+    assert any("rejected counts as good for the person" in caveat.text for caveat in data_caveats(audited, table))
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y"])

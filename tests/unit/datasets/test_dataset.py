@@ -314,7 +314,7 @@ def test_what_is_called_like_an_output_is_never_the_label(name):
 @pytest.mark.parametrize(
     ("values", "groups", "reason"),
     [
-        (["a", "b", "b"], {"group": ("a",)}, "the smaller group is the first"),
+        (["a", "b", "b"], {"group": ("a",)}, "group 1 is the smaller one"),
         (["a", "b", "c", "d"], {"each": True}, "a group for each value, all of 30 people or more"),
         ([*SEVERAL, *["other"] * 25], {"group": ("white",)}, "the most frequent value against the others"),
         (list(range(60)), {"at_most": 14.0}, "a number, so the lowest quarter against the others"),
@@ -355,7 +355,16 @@ def test_suggested_limit_is_of_more_than_ten_numbers(n, limit):
 
 @pytest.mark.parametrize(
     ("name", "is_sensitive"),
-    [("migration_background", True), ("Age_Group", True), ("sexual orientation", True), ("migration_date", False)],
+    [
+        ("migration_background", True),
+        ("Age_Group", True),
+        ("sexual orientation", True),
+        ("migration_date", False),
+        ("place_of_birth", True),
+        ("CountryOfBirth", True),
+        ("birthplace_group", True),
+        ("birth_date", False),
+    ],
 )
 def test_names_attribute_of_names_of_sensitive_attributes(name, is_sensitive):
     assert names_attribute(name) is is_sensitive

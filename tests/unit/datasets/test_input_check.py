@@ -431,6 +431,61 @@ def test_absent_answers_are_counted_by_group_with_a_test():
     assert fact_of(people, "absence").severity is Severity.NOTE
 
 
+@pytest.mark.parametrize(("share", "is_reported"), [(0.25, True), (0.0, False)])
+def test_absent_scores_are_said_by_the_column_by_which_they_differ(share, is_reported):
+    people = CASES["garden"].frame().rename(columns={"vendor_score": "score"})
+    rng = np.random.default_rng(11)
+    absent = rng.random(len(people)) < 0.08 + share * (people["birthplace"] == "abroad")
+    people["score"] = people["score"].where(~absent)
+    roles = suggest_roles(people, attribute="sex").roles
+    assert roles.score == "score"
+    fact = fact_of(people, "absence", roles)
+    assert ("birthplace" in fact.point) is is_reported
+    assert (fact.severity is Severity.CAUTION) is is_reported
+    if is_reported:
+        abroad = people["birthplace"] == "abroad"
+        assert f"{int((absent & abroad).sum()):,} of {int(abroad.sum()):,}" in fact.point
+
+
+def test_repeated_records_name_the_columns_that_were_not_compared():
+    people = base_people()
+    people = pd.concat([people, people.iloc[:5].assign(set="other")], ignore_index=True)
+    point = fact_of(people, "repeated_records", replace(ROLES, excluded=("dept",))).point
+    assert "dept, set" in point
+    people = people.drop(columns="set")
+    assert "but for" not in fact_of(people, "repeated_records", replace(ROLES, sets="")).point
+
+
+def test_sizes_of_repeated_people_are_those_of_the_records_that_are_used():
+    people = CASES["two_rows_a_person"].frame()
+    suggestion = suggest_roles(people)
+    roles = replace(suggestion.roles, favourable="yes", confirmed=("person",))
+    data = build_dataset(Table(name="upload", title="T", frame=people, source="A test."), roles)
+    lines = lines_of(people, roles)
+    for code, name in enumerate(data.group_names):
+        assert f"{name} {int((data.sensitive == code).sum()):,}" in only(lines, "groups").point
+    for name in ("train", "test"):
+        assert f"{int((data.sets == name).sum()):,} “{name}”" in only(lines, "sets").point
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_one_area_and_one_direction_of_a_score_stand_in_every_line(is_turned):
+    people = base_people().drop(columns=["predicted", "set"]).rename(columns={"score": "vendor_score"})
+    if is_turned:
+        people["vendor_score"] = (1 - people["vendor_score"]).round(3)
+    suggestion = suggest_roles(people)
+    question = fact_of(people, "possible_answers", suggestion.roles, suggestion.questions)
+    roles = repaired(suggestion.roles, question)
+    texts = [question.text]
+    if is_turned:
+        reversed_score = fact_of(people, "reversed_score", roles)
+        texts.append(reversed_score.text)
+        roles = repaired(roles, reversed_score)
+    texts.append(only(lines_of(people, roles), "positive").text)
+    areas = {re.search(r"AUC (?:of )?(\d\.\d+)", text)[1] for text in texts}
+    assert len(areas) == 1 and float(areas.pop()) > 0.5
+
+
 def test_the_test_of_absence_is_exact_for_two_groups_and_close_to_it_for_more():
     """By hand: how likely it is that of 10 absent among 20 and 30 people so many are of the first group."""
     chances = [comb(20, first) * comb(30, 10 - first) / comb(50, 10) for first in range(11)]
@@ -528,6 +583,110 @@ def test_suggest_roles_without_another_label_or_a_models_word(name):
     roles = suggest_roles(people).roles
     assert roles.prediction == ""
     assert roles.label == name  # the last column of two values
+
+
+def outcome_of(frame, **changes):
+    """Return the suggested label, and the fact that asks whether it is the outcome; None where nothing asks."""
+    suggestion = suggest_roles(frame)
+    roles = replace(suggestion.roles, **changes)
+    facts = check_input(frame, roles, guesses=suggestion.questions)
+    return suggestion.roles.label, next((fact for fact in facts if fact.kind.startswith("outcome")), None)
+
+
+def with_wave(people):
+    """Return people with a last column of two values that nothing tells."""
+    return people.assign(wave=np.random.default_rng(8).choice(["A", "B"], len(people)))
+
+
+def test_suggest_roles_takes_the_column_that_a_score_tells_and_asks():
+    people = with_wave(base_people().drop(columns=["predicted", "set"]).rename(columns={"approved": "state"}))
+    label, fact = outcome_of(people)
+    assert (label, fact.kind, fact.severity) == ("state", "outcome", Severity.QUESTION)
+    assert {repair.changes["label"] for repair in fact.repairs[:-1]} == {"wave"}
+    assert fact.repairs[-1].changes == {"confirmed": ("outcome:state",)}
+    assert outcome_of(people, confirmed=("outcome:state",))[1].severity is Severity.NOTE
+
+
+@pytest.mark.parametrize(("name", "asks"), [("state", True), ("approved", False), ("label", False)])
+def test_an_outcome_without_a_score_is_a_question_unless_a_name_shows_it(name, asks):
+    people = base_people()[["age", "sex", "approved"]].rename(columns={"approved": name})
+    label, fact = outcome_of(people)
+    assert label == name
+    assert bool(fact) is asks
+
+
+@pytest.mark.parametrize("name", ["label", "wave", "hired"])
+def test_a_label_that_the_score_does_not_tell_is_never_taken_silently(name):
+    people = base_people().drop(columns=["predicted", "set"]).rename(columns={"approved": "state"})
+    people = with_wave(people).rename(columns={"wave": name})
+    label, fact = outcome_of(people)
+    if label == name:
+        assert fact.kind == "outcome_untold"
+    else:
+        assert (label, fact.severity) == ("state", Severity.QUESTION)
+    chosen = replace(suggest_roles(people, label=name).roles, favourable="A")
+    warning = fact_of(people, "outcome_untold", chosen)
+    assert warning.severity is Severity.CAUTION
+    assert "state" in warning.text and name in warning.point
+    assert repaired(chosen, warning).label == "state"
+    assert kinds(check_input(people, repaired(chosen, warning))).isdisjoint({"outcome", "outcome_untold"})
+
+
+def test_shared_lines_hold_no_prediction_before_outcome_and_score():
+    people = with_wave(base_people().drop(columns=["predicted", "set"]).rename(columns={"score": "risk_score"}))
+    suggestion = suggest_roles(people)
+    lines = lines_of(people, suggestion.roles, suggestion.questions)
+    assert "possible_answers" in kinds(lines, Severity.QUESTION) and "positive" not in kinds(lines)
+    answered = repaired(suggestion.roles, only(lines, "possible_answers"))
+    assert "positive" in kinds(lines_of(people, answered))
+
+
+ORDINARY = [name for name in CASES if not name.startswith("garden")]
+
+
+def test_ordinary_tables_are_not_asked_which_attribute_is_audited():
+    for name in ORDINARY:
+        table, suggestion = read_case(name)
+        facts = check_input(table.frame, suggestion.roles, guesses=suggestion.questions)
+        assert kinds(facts).isdisjoint({"attribute", "outcome", "outcome_untold"}), name
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "asks"),
+    [
+        ("Country of Birth", ["x", "y"], True),  # by its name
+        ("migrant", [0, 1], True),
+        ("col_7", ["abroad", "here"], True),  # by its values
+        ("tariff", ["a", "b"], True),  # the only other column of few values
+        ("tariff", [*"abcdef"], False),
+        ("age_group", [*range(30)], False),  # too many values to be meant silently
+    ],
+)
+def test_another_attribute_that_may_be_meant_is_asked_for_and_not_guessed(name, values, asks):
+    people = base_people().drop(columns="dept")
+    people[name] = np.resize(values, len(people))
+    suggestion = suggest_roles(people)
+    assert suggestion.roles.sensitive == "sex"
+    facts = check_input(people, suggestion.roles, guesses=suggestion.questions)
+    assert ("attribute" in kinds(facts, Severity.QUESTION)) is asks
+    assert "sensitive" not in suggest_roles(people, attribute="sex").questions
+    if not asks:
+        return
+    fact = only(facts, "attribute")
+    changed = repaired(suggestion.roles, fact)
+    assert changed == replace(suggest_roles(people, attribute=name).roles, favourable="")
+    confirmed = repaired(suggestion.roles, fact, -1)
+    facts = check_input(people, confirmed, guesses=suggestion.questions)
+    assert only(facts, "attribute").severity is Severity.NOTE
+
+
+def test_the_line_of_the_groups_names_what_is_not_audited():
+    people = CASES["garden"].frame()
+    roles = suggest_roles(people, attribute="sex").roles
+    line = only(lines_of(people, roles), "groups")
+    women = int((people["sex"] == roles.group[0]).sum())
+    assert f"{roles.group[0]} {women:,}" in line.point
+    assert {"birthplace", "age", "dwelling"} <= set(re.findall(r"\w+", line.more))
 
 
 def test_prediction_values_block_until_one_stands_for_the_positive_label():

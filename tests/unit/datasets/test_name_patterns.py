@@ -88,6 +88,7 @@ NOT_CERTAIN = {
     "a raw score": ("score_v2_raw", LOGIT),
     "a credit score": ("credit_score", RNG.integers(300, 850, N)),
     "a risk score": ("risk_score", SCORE),
+    "an index": ("fallow_index", SCORE),
     "texts of predictions": ("prediction", [f"P{i % 90}" for i in range(N)]),
 }
 

@@ -1,6 +1,7 @@
 """What could be released instead: the first narrower release that passes is named, and no other is."""
 
 import json
+import re
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -20,9 +21,18 @@ from core.auditing import (
 )
 from core.auditing import run as run_module
 from core.auditing.inputs import FAVOURABLE, answer_line, plan_comments, require_answers
-from core.auditing.policy import Alternative, Limit, Policy, judge, unchanged_rows
-from core.auditing.result import data_caveats
+from core.auditing.policy import (
+    Alternative,
+    Limit,
+    Policy,
+    default_policy,
+    judge,
+    predictions_policy,
+    unchanged_rows,
+)
+from core.auditing.result import data_caveats, input_answers
 from core.auditing.run import audited_of, measured_alternatives
+from core.auditing.suggestion import sets_missing
 from core.base.caveats import CaveatKind
 from core.base.errors import InputError
 from core.datasets import build_dataset, read_table
@@ -259,3 +269,42 @@ def test_a_label_of_letters_and_predictions_of_digits_agree_as_words_do():
         dataset = build_dataset(table_of(case), suggestion_of(case).plan.config.roles)
         rates[case] = accuracy(dataset.labels, dataset.predictions).value
     assert rates["base"] == rates["letters_and_digits"] > 0.65
+
+
+def test_sets_missing_counts_the_checks_that_decide_without_a_column_of_the_sets():
+    with_sets = suggested_plan(read_table(csv_of(CASES["base"].frame()), "people.csv"), "people.csv")
+    assert "sets_missing" not in {fact.kind for fact in with_sets.policy_facts()}
+    table = read_table(csv_of(CASES["base"].frame().drop(columns="set")), "people.csv")
+    suggestion = suggested_plan(table, "people.csv")
+    (fact,) = (fact for fact in suggestion.policy_facts() if fact.kind == "sets_missing")
+    assert (fact.severity, fact.key) == (Severity.CAUTION, "data.sets")
+    decisive = {"default": 0, "predictions": 0}
+    for name, shipped in (("default", default_policy()), ("predictions", predictions_policy())):
+        assert shipped.name in fact.more
+        decisive[name] = sum(limit.required and limit.if_not_run == "blocks" for limit in shipped.limits)
+    numbers = [int(text) for text in re.findall(r"\b\d+\b", fact.more)]
+    of_membership = sum(limit.check.startswith("membership") for limit in predictions_policy().limits)
+    assert numbers == [decisive["predictions"], decisive["default"], of_membership]
+    requiring = replace(
+        predictions_policy(),
+        limits=tuple(replace(limit, if_not_run="blocks") for limit in predictions_policy().limits),
+    )
+    (fact,) = sets_missing(suggestion.roles, requiring)
+    assert "block the release" in fact.more
+
+
+def test_what_was_answered_at_the_gate_stands_among_the_caveats():
+    people = CASES["base"].frame().drop(columns="predicted")
+    people["score"] = (1 - people["score"]).round(3)
+    table = read_table(csv_of(people), "people.csv")
+    suggestion = suggested_plan(table, "people.csv", favourable="yes", attribute="sex")
+    roles = suggestion.plan.config.roles
+    assert input_answers(table.frame, roles) == ()
+    turned = replace(roles, positive="no", excluded=("dept", "income"))
+    config = replace(suggestion.plan.config, roles=turned)
+    audited = audited_of(replace(suggestion.plan, config=config), table)
+    texts = [caveat.text for caveat in data_caveats(audited, table) if caveat.kind is CaveatKind.INPUT_CHECK]
+    direction, left_out = input_answers(table.frame, turned)
+    assert {direction, left_out} <= {*texts}
+    assert "score" in direction and "= no" in direction
+    assert "dept, income" in left_out
