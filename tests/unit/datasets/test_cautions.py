@@ -8,6 +8,7 @@ import pytest
 
 from core.auditing.result import data_caveats
 from core.auditing.run import audited_of
+from core.base.caveats import CaveatKind
 from core.datasets import Roles
 from core.datasets import cautions as found_cautions
 from core.datasets.checked_table import Severity
@@ -162,6 +163,17 @@ def test_cautions_stand_among_the_caveats_of_the_verdict():
     roles = replace(ROLES, positive="hired", favourable="rejected")
     audited = audited_of(replace(plan, config=replace(plan.config, roles=roles)), table)
     assert any("rejected counts as good for the person" in caveat.text for caveat in data_caveats(audited, table))
+
+
+def test_data_caveats_say_that_no_other_column_is_audited_and_name_the_sensitive_first():
+    frame = people()
+    table, plan = replace(samples.table(), frame=frame.assign(nationality=frame["hired"])), samples.plan()
+    audited = audited_of(replace(plan, config=replace(plan.config, roles=ROLES)), table)
+    (caveat,) = (caveat for caveat in data_caveats(audited, table) if caveat.kind == CaveatKind.OTHER_COLUMNS)
+    features = audited.dataset.feature_names
+    assert caveat.count == len(features) + len(ROLES.excluded)
+    assert f"Audited: {audited.attribute}, and no other column." in caveat.text
+    assert "sensitive by name: nationality." in caveat.text and next(iter(features)) in caveat.text
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y"])
