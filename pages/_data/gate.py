@@ -211,12 +211,15 @@ class Gate:
         warnings = self.count(Severity.CAUTION)
         guesses = self.count(Severity.GUESS)
         answers = len(self.repaired) + len(self.confirmed)
+        held = "guessed, with evidence"
+        if not (blocks or asks or warnings or answers):
+            held = "hold"
         counts = [
             f":red[{blocks} block{'s' * (blocks == 1)}]" * bool(blocks),
             f":orange[{asks} question{'s' * (asks != 1)}]" * bool(asks),
             f":orange[{warnings} to look at]" * bool(warnings),
             f":green[{answers} answered]" * bool(answers),
-            f":green[{guesses} guessed, with evidence]" * bool(guesses),
+            f":green[{guesses} {held}]" * bool(guesses),
         ]
         with _row("gate_head"):
             st.markdown("### What the columns mean", width="content")
