@@ -50,19 +50,17 @@ def pending_page(table: upload.Table) -> None:
         with st.popover("Another file", icon=":material/upload:"):
             upload.box()
         upload.remove_button()
-    form = column_roles.draw(table, None)
+    gate = column_roles.draw(table, None)
     with opening:
-        pending_finding(form)
-    upload.model_box(table, None, form.roles)
+        pending_finding(table, gate)
+    upload.model_box(table, None, gate.roles)
     panels.notes(*table.notes)
     first = {"First 20 rows": table.frame.head(20)}
     panels.foot(_GUIDE, {**first, "Columns": cached.once(describe_columns, table)}, key="data")
 
 
-def pending_finding(form: column_roles.Form) -> None:
+def pending_finding(table: upload.Table, gate: Gate) -> None:
     """Write the finding for a table whose column roles are not confirmed yet: what is open, and what it would do."""
-    table = form.table
-    gate = form.gate
     rows, columns = table.frame.shape
     blocks = gate.count(Severity.BLOCKING)
     questions = gate.count(Severity.QUESTION)
@@ -143,9 +141,9 @@ def audited_page() -> None:
     if dataset.predictions is not None:
         st.caption(answers(dataset))
     panels.notes(*dataset.notes, *sizes(dataset, config))
-    form = column_roles.draw(table, config.roles)
+    gate = column_roles.draw(table, config.roles)
     if table.uploaded:
-        upload.model_box(table, config.roles, form.roles)
+        upload.model_box(table, config.roles, gate.roles)
     tables = {
         "Groups": drawing.table,
         "Columns": cached.once(describe_columns, table),

@@ -15,7 +15,7 @@ from core.report.report import day_text
 from core.store.events import BAN, RegisteredModel, name_key
 from core.store.history import History, today
 from core.store.register import decided, is_due, register_finding, review_text
-from pages._models import model_dialogs, model_versions
+from pages._models import registered_model
 from pages._report import report_history
 from pages.shell import panels, signin
 
@@ -214,14 +214,14 @@ def unfold() -> None:
 row = shell.head(badge="")
 day = today()
 models = report_history.records(History.models)
-model_dialogs.opened(models)
+registered_model.draw_dialog(models)
 if signin.is_officer():
     row.button(
         "Register a model",
         key="register_model",
         type="primary",
         icon=":material/add:",
-        on_click=model_dialogs.ask_model,
+        on_click=registered_model.ask_model,
     )
 st.html(_STYLE)
 panels.finding(register_finding(models, day))
@@ -231,7 +231,7 @@ if models:
     draw_models(models, requested, day)
     model = next((model for model in models if name_key(model.name) == name_key(requested)), None)
     if model is not None:
-        model_versions.draw(model, day)
+        registered_model.draw(model, day)
     elif requested:
         panels.problem(f"There is no model {requested!r} in the register.")
 panels.how_to_read(GUIDE)

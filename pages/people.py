@@ -17,8 +17,8 @@ from core.base.errors import InputError
 from core.base.files import csv_of_frame
 from core.base.settings import values_of
 from core.stats.estimates import count
-from pages._people.people_run import PeopleRun, identifier_columns, names_of_people
 from pages._report import report_plan
+from pages._report.report_audit import PeopleRun
 from pages.shell import cached, panels
 from pages.shell.background import ensure_started
 from pages.shell.controls import settings_of
@@ -29,6 +29,8 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
 from core.charts.theme import group_style
+from core.datasets.build import select
+from core.datasets.columns import as_text
 from core.studies.people import CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
 from core.studies.people.people_study import (
     SHORT,
@@ -52,6 +54,23 @@ _STYLE = """<style>
 .fl-people td:last-child {white-space: normal; min-width: 11rem}
 .fl-people :is(th, td):first-child {font-variant-numeric: tabular-nums; padding-left: 0}
 </style>"""
+
+
+def identifier_columns() -> list[str]:
+    """Return the columns of a user's table that are no part of the audit: one of them may hold identifiers."""
+    if not table.uploaded:
+        return []
+    roles = dataset.roles
+    used = {roles.label, roles.sensitive, roles.prediction, roles.score, roles.sets}
+    used.update(dataset.feature_names)
+    return [column for column in table.frame.columns if column not in used]
+
+
+def names_of_people(column: str) -> list[str]:
+    """Return what a column of the table calls the people of the result; of an empty cell ""."""
+    selected, _, _ = select(table.frame, dataset.roles)
+    used = table.frame.loc[selected, column]
+    return as_text(used).iloc[result.rows].fillna("").tolist()  # type: ignore[no-any-return]
 
 
 def people_html() -> str:
@@ -151,7 +170,7 @@ hidden = row[3].toggle(
 )
 try:
     with row[4].popover("Attack settings", icon=":material/tune:", width="stretch"):
-        columns = ["", *identifier_columns(table, dataset)]
+        columns = ["", *identifier_columns()]
         first = 0
         if dataset.roles.person in columns:
             first = columns.index(dataset.roles.person)
@@ -177,7 +196,7 @@ ensure_started(work)
 result: PeopleAtRisk = work.first(work.show_progress)
 identifiers = [str(row) for row in result.rows]
 if identifier:
-    identifiers = names_of_people(table, dataset, identifier, result)
+    identifiers = names_of_people(identifier)
 
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
 if settings != planned:

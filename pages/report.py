@@ -30,8 +30,14 @@ from pages._report import (
     sign_off,
 )
 from pages._report.report_audit import Attacks, SelfTests
-from pages._report.report_plan import plan_of, release_instead, released, try_narrower
-from pages._report.report_statement import stated_plan, statement_form
+from pages._report.report_plan import (
+    plan_of,
+    release_instead,
+    released,
+    stated_plan,
+    statement_form,
+    try_narrower,
+)
 from pages.shell import panels, state
 from pages.shell.background import State, ensure_started
 from pages.shell.cached import audited, kept_tolerance

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from ..base.errors import FORMAT, InputError
 from ..base.serialize import UNSAID, Result, content_fingerprint
-from ..base.settings import Param, Setting, Settings, location_of, params, value_excerpt, values_of
+from ..base.settings import Param, Setting, Settings, broken, params, value_excerpt, values_of
 from ..base.settings_text import Tables, built, goes_with, naming, parsed, read_tables, toml_text
 from ..datasets.catalog import CATALOG
 from ..datasets.roles import Roles
@@ -331,7 +331,7 @@ def _plan_of(content: Mapping[str, Any]) -> AuditPlan:
     register = built(RegisterPlan, tables["register"], "register")
     if bool(register.model) != bool(register.version):
         missing, present = ("version", "model") if register.model else ("model", "version")
-        raise location_of("register").error(missing, f"be given where register.{present} is", "")
+        raise broken(f"register.{missing}", f"be given where register.{present} is", "")
     return built(
         AuditPlan,
         tables[""],
@@ -395,9 +395,7 @@ def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Mode
         raise InputError(f"[data] must name a dataset of the catalogue or a file, got {only}.")
     plan = built(ModelPlan, model, "model")
     if plan.kind == "file" and not plan.file:
-        raise location_of("model").error(
-            "file", 'name a file where model.kind is "file"', plan.file
-        )
+        raise broken("model.file", 'name a file where model.kind is "file"', plan.file)
     source, roles = _data(data, plan.kind)
     preset = {}
     if plan.kind != "train":
@@ -412,23 +410,24 @@ def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Mode
 
 def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
     """Return where the table comes from, and its roles where the plan gives them."""
-    location = location_of("data")
     own_roles = any(key in data for key in params(Roles))
     if "file" in data:
         for key in ("dataset", "attribute"):
             if key in data:
-                raise location.error(key, "be left out where data.file names a table", data[key])
+                raise broken(f"data.{key}", "be left out where data.file names a table", data[key])
         if not data["file"]:
-            raise location.error("file", "name a file", "")
+            raise broken("data.file", "name a file", "")
     elif "attribute" in data:
         entry = CATALOG[data.get("dataset", "demo")]
         if own_roles:
-            raise location.error(
-                "attribute", "be left out where label and sensitive are given", data["attribute"]
+            raise broken(
+                "data.attribute",
+                "be left out where label and sensitive are given",
+                data["attribute"],
             )
         if not entry.offers(data["attribute"]):
-            raise location.error(
-                "attribute", f"be one of {', '.join(entry.attributes)}", data["attribute"]
+            raise broken(
+                "data.attribute", f"be one of {', '.join(entry.attributes)}", data["attribute"]
             )
     source = DataPlan(
         dataset=data.get("dataset", ""),
@@ -439,7 +438,7 @@ def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
     if source.file or own_roles:
         for key in ("label", "positive", "sensitive"):
             if not data.get(key):
-                raise location.error(key, "be given", "")
+                raise broken(f"data.{key}", "be given", "")
         roles = built(Roles, data, "data")
     if kind == "predictions" and (roles is None or not roles.gives_predictions):
         raise InputError(

@@ -224,10 +224,8 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
     return kind if rest else first, True
 
 
-def validate(
-    instance: object, *, but: Collection[str] = (), location: TableLocation | None = None
-) -> None:
-    """Check every setting of an object that is in the making, `but` some; messages use the keys of a `location`.
+def validate(instance: object, *, but: Collection[str] = (), key: str = "{}") -> None:
+    """Check every setting of an object that is in the making, `but` some; `key` is what messages call one.
 
     Each becomes what a file would give: a whole number where a float is asked for is one. Raises `InputError` on the
     first that breaks its rule.
@@ -236,7 +234,7 @@ def validate(
         if name in but:
             continue
         value = getattr(instance, name)
-        told_name = location.of(name) if location else name
+        told_name = key.replace("{}", name)
         if setting.many and isinstance(
             value, list
         ):  # what is read becomes a tuple, what is made must be one: a key
@@ -366,27 +364,11 @@ def _is_day(value: str) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class TableLocation:
-    """A table of a file as messages name it, such as "[data]", and its keys, with {} for the name: "data.{}"."""
-
-    table: str
-    key: str
-
-    def of(self, key: str) -> str:
-        """Return what a key of it is called."""
-        return self.key.replace("{}", key)
-
-    def error(self, key: str, rule: str, value: object) -> InputError:
-        """Return the one sentence on a key of it."""
-        return broken(self.of(key), rule, value)
-
-
-def location_of(title: str) -> TableLocation:
-    """Return how a table is named by its title, "" for the outermost."""
+def key_in(title: str, name: str) -> str:
+    """Return what a key of a table is called, by the table's title, "" for the outermost: "data.label"."""
     if title:
-        return TableLocation(f"[{title}]", f"{title}.{{}}")
-    return TableLocation("the outermost table", "{}")
+        return f"{title}.{name}"
+    return name
 
 
 def values_of(*objects: object) -> dict[str, Any]:

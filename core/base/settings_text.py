@@ -23,9 +23,9 @@ from .settings import (
     NO_LIMIT,
     TYPE_TITLES,
     Setting,
-    TableLocation,
+    broken,
     checked,
-    location_of,
+    key_in,
     params,
     value_excerpt,
 )
@@ -155,31 +155,31 @@ def read_table(
     content: object,
     settings: Mapping[str, Setting],
     *,
-    location: TableLocation,
+    table: str,
+    key: str = "{}",
     extra_keys: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return what a table tells: key -> value, each checked; what it does not tell is not in it.
 
     `content` is as TOML is parsed, None for a table that is not there; `extra_keys` are further keys it may hold.
+    Messages call it `table`, such as "[data]", and a key of it `key`, such as "data.{}".
 
     Raises `InputError` if it is no table, has a key nobody knows, or a value breaks its rule.
     """
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise InputError(f"{location.table} must be a table, got {value_excerpt(content)}.")
+        raise InputError(f"{table} must be a table, got {value_excerpt(content)}.")
     if "schema" in settings and "schema" in content:  # before keys that another format may have
         check_format(content["schema"], thing="The file")
-    for key in content:
-        if key not in settings and key not in extra_keys:
+    for name in content:
+        if name not in settings and name not in extra_keys:
             keys = ", ".join((*settings, *extra_keys))
-            raise InputError(
-                f"{location.table} must hold only the keys {keys}, got {value_excerpt(key)}."
-            )
+            raise InputError(f"{table} must hold only the keys {keys}, got {value_excerpt(name)}.")
     return {
-        key: checked(settings[key], value, location.of(key))
-        for key, value in content.items()
-        if key in settings
+        name: checked(settings[name], value, key.replace("{}", name))
+        for name, value in content.items()
+        if name in settings
     }
 
 
@@ -191,16 +191,18 @@ def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[st
     inner = [title for title in tables if title and not title.startswith("[")]
     table_names = [title.strip("[]") for title in tables if title]
     values_by_table = {
-        "": read_table(content, tables[""], location=location_of(""), extra_keys=table_names)
+        "": read_table(content, tables[""], table="the outermost table", extra_keys=table_names)
     }
     values_by_table |= {
-        title: read_table(content.get(title), tables[title], location=location_of(title))
+        title: read_table(
+            content.get(title), tables[title], table=f"[{title}]", key=key_in(title, "{}")
+        )
         for title in inner
     }
     for title, values in values_by_table.items():
         for key, value in values.items():
             if reason := _misplaced(tables, title, key, values_by_table):
-                raise location_of(title).error(key, f"be left out where {reason}", value)
+                raise broken(key_in(title, key), f"be left out where {reason}", value)
     return values_by_table
 
 
@@ -223,7 +225,7 @@ def _misplaced(
     current = values.get(where, {}).get(name, tables[where][name].default)
     if current in only[1]:
         return ""
-    return f'{location_of(where).of(name)} is "{current}"'
+    return f'{key_in(where, name)} is "{current}"'
 
 
 def built(cls: type[S], values: Mapping[str, Any], title: str = "", **more: Any) -> S:

@@ -372,18 +372,12 @@ def add_planned_table_arguments(
     add_data_argument(parser)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedTable:
-    """A plan with its table and, where it has one, its model file; `guesses` are the roles that nobody confirmed."""
-
-    plan: AuditPlan
-    table: Table
-    model_file: ModelFile | None = None
-    guesses: tuple[str, ...] = ()
+PlannedTable = tuple[AuditPlan, Table, "ModelFile | None", tuple[str, ...]]
+"""A plan, its table, its model file where it has one, and the roles that nobody has confirmed."""
 
 
 def planned_table(arguments: argparse.Namespace, console: Console) -> PlannedTable:
-    """Return the plan that --plan, --file or --dataset describes, with the settings of the model that have flags.
+    """Return the table that --plan, --file or --dataset plans, with the settings of the model that have flags.
 
     Guesses, questions and cautions about a file are printed. Raises `InputError` where options do not go together.
     """
@@ -396,7 +390,7 @@ def planned_table(arguments: argparse.Namespace, console: Console) -> PlannedTab
     table = catalogue_table(plan.data.dataset, arguments)
     roles = table.roles_for(arguments.attribute or "")
     plan = replace(plan, config=replace(plan.config, roles=roles))
-    return PlannedTable(plan=_with_settings(plan, arguments), table=table)
+    return _with_settings(plan, arguments), table, None, ()
 
 
 def check_table_arguments(arguments: argparse.Namespace) -> None:
@@ -483,11 +477,7 @@ def _of_plan(arguments: argparse.Namespace) -> PlannedTable:
     table = load_table(
         plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=cache
     )
-    return PlannedTable(
-        plan=_with_settings(plan, arguments),
-        table=table,
-        model_file=load_model(plan, folder=folder),
-    )
+    return _with_settings(plan, arguments), table, load_model(plan, folder=folder), ()
 
 
 def _of_file(arguments: argparse.Namespace, console: Console) -> PlannedTable:
@@ -508,12 +498,7 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> PlannedTable:
     print_facts(audit, (fact for fact in facts if fact not in blocking), console)
     if blocking:
         console.note(_ANSWERS)
-    return PlannedTable(
-        plan=_with_settings(audit.plan, arguments),
-        table=table,
-        model_file=model_file,
-        guesses=audit.questions,
-    )
+    return _with_settings(audit.plan, arguments), table, model_file, audit.questions
 
 
 def _with_settings(plan: AuditPlan, arguments: argparse.Namespace) -> AuditPlan:

@@ -129,14 +129,12 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         settings = replace(study.settings(), **{**study.command_defaults, **chosen})
         described = {"dataset": arguments.dataset, "seed": subject.config.seed}
     else:
-        planned = planned_table(arguments, console)
-        config = planned.plan.config
+        plan, table, model_file, guesses = planned_table(arguments, console)
+        config = plan.config
         if config.method != GIVEN_PREDICTIONS:
             check_epsilon(config.epsilon, (config.method,))
-        settings = replace(_settings_of(study, planned.plan, arguments), **chosen)
-        subject = audited_of(
-            planned.plan, planned.table, model_file=planned.model_file, guesses=planned.guesses
-        )
+        settings = replace(_settings_of(study, plan, arguments), **chosen)
+        subject = audited_of(plan, table, model_file=model_file, guesses=guesses)
         described = {"model": plain(subject.config)}
     if reason := study.unavailable(subject, settings):
         raise InputError(reason)

@@ -227,7 +227,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
         else ledger.ask(name, test_set, scores, asker=arguments.asker, **settings)
     )
     made_of = counted(answer.charged, epsilon)
-    if isinstance(answer, Quote):
+    if not isinstance(answer, LedgerAnswer):
         console.results(_quote_lines(answer, status, made_of))
     elif not answer.refused:
         labels = set(scores) <= {0.0, 1.0}
@@ -240,8 +240,8 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
     return None
 
 
-def _free_note(price: Quote | LedgerAnswer) -> str:
-    if price.from_past:
+def _free_note(quote: Quote) -> str:
+    if quote.from_past:
         return f" ({FREE})"
     return ""
 

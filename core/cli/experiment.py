@@ -103,7 +103,7 @@ def _add_experiment(parser: argparse.ArgumentParser) -> None:
 
 def _experiment(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print; what is stored already is not measured again."""
-    planned = planned_table(arguments, console)
+    plan, people, model_file, guesses = planned_table(arguments, console)
     varied = dict(map(_varied, arguments.vary))
     if arguments.seeds is not None:
         if SEED in varied:
@@ -111,18 +111,17 @@ def _experiment(arguments: argparse.Namespace, console: Console) -> None:
                 f"--seeds must be left out where --vary names {SEED}, got {arguments.seeds!r}."
             )
         varied[SEED] = seeds_in(arguments.seeds)
-    plan = planned.plan
     if "data.attribute" in varied and plan.data.dataset:
         plan = plan.without_roles
     grid = grid_of(plan, varied)
     measured = partial(
         run_experiment,
         grid,
-        planned.table,
+        people,
         studies=_listed(arguments.studies, "--studies"),
         measures=_listed(arguments.measures, "--measures"),
-        model_file=planned.model_file,
-        guesses=planned.guesses,
+        model_file=model_file,
+        guesses=guesses,
     )
     uploaded = bool(plan.data.file)
     rows = in_grid_order(collected(measured, arguments, console, uploaded=uploaded), grid)

@@ -99,8 +99,8 @@ class AskSettings(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Price(Result):
-    """What a question costs and how precise its answer is."""
+class Quote(Result):
+    """What a question costs and how precise its answer is; nothing is charged or released for a quote."""
 
     reason: str | None = None
     """Why it is refused, in one sentence: it costs more than is left; never a matter of anybody's attribute."""
@@ -110,6 +110,8 @@ class Price(Result):
     """Budget that is left: now, or after an answer."""
     standard_error: float = math.nan
     """About how far the answer is from the truth."""
+    fresh_error: float | None = None
+    """The standard error of a new answer at the price offered (`again`), where a quote is about an earlier one."""
 
     @property
     def refused(self) -> bool:
@@ -121,14 +123,6 @@ class Price(Result):
         """Whether it costs nothing."""
         return self.charged == 0 and not self.refused
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quote(Price):
-    """What a question would cost, and how precise its answer would be; nothing is charged or released for it."""
-
-    fresh_error: float | None = None
-    """The standard error of a new answer at the price offered (`again`), where there is an earlier one."""
-
     @property
     def coarse(self) -> bool:
         """Whether a new answer would be far more precise than the earlier one."""
@@ -136,7 +130,7 @@ class Quote(Price):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerAnswer(Price):
+class LedgerAnswer(Quote):
     """One question's answer, as it stands in the ledger; or why there is none."""
 
     metric: str

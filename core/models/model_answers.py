@@ -269,13 +269,11 @@ _USUAL = (("0", "1"), ("-1", "1"), ("False", "True"), ("false", "true"))
 class Answers(Result):
     """What a model says about each of n records, and what a reader should know of it (`notes`, a sentence each).
 
-    Labels are 1 for the positive answer, `positive` among all known `classes`; scores are its probability, in [0, 1].
+    Labels are 1 for the positive answer; scores are its probability, in [0, 1].
     """
 
     labels: Codes
     scores: Floats | None
-    positive: str
-    classes: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -309,9 +307,7 @@ def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
         notes.append("The model gives decisions and no scores, so what needs scores is not run.")
     if len(classes) > 2:
         notes.append(f"The model has {len(classes)} answers; all but {quoted(chosen)} count as no.")
-    return Answers(
-        labels=labels, scores=scores, positive=chosen, classes=classes, notes=tuple(notes)
-    )
+    return Answers(labels=labels, scores=scores, notes=tuple(notes))
 
 
 def _known_classes(raw: RawAnswers) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ from core.desk.noise import epsilon_amount
 from core.stats.estimates import count
 from core.stats.fairness import METRIC_TITLES
 from core.studies.subject import train_model
-from pages._data.column_roles import values_of
+from pages._data.draft import values_of
 from pages.shell import cached, panels, shell, signin, state
 from pages.shell.background import Job, require_result
 from pages.shell.controls import control

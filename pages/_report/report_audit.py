@@ -1,5 +1,7 @@
 """The attacks of a release audit in the background, what is shown of them, and the reports as files.
 
+People at risk are attacked as the Report audits them, in a run of their own.
+
 The policy, and how the model was chosen by it, are no part of the attacks: a changed limit needs no new attack.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -27,10 +29,12 @@ from core.base.serialize import code_fingerprint, fingerprint, short_fingerprint
 from core.report import Reports
 from core.report.brief_files import MISSING, brief_file, has_typst
 from core.report.tables import self_test_table
+from core.studies.people import PEOPLE, PeopleAtRisk, PeopleSettings
 from pages._report import report_history
 from pages._report.report_plan import AuditRequest
 from pages.shell import cached, panels, shell, state
 from pages.shell.background import Background, Job, pace, stop, time_left
+from pages.shell.study_jobs import StudyRun
 
 
 class Attacks(Background):
@@ -78,6 +82,35 @@ def _reports(subject: AuditRequest, report: ReportProgress) -> Reports:
         report=report,
     )
     return Reports(audit)
+
+
+class PeopleRun(StudyRun):
+    """People at risk of the model that the Report audits, with what it releases."""
+
+    def __init__(self, request: AuditRequest, settings: PeopleSettings) -> None:
+        self.request = request
+        self.settings = settings
+        model = request.model_file and request.model_file.fingerprint
+        plan = request.plan.fingerprint
+        key = fingerprint("people", request.table.fingerprint, plan, model, settings)
+        store = cached.store_of(request.table.name)
+        Background.__init__(
+            self, "people", store, key, self._run, lane="questions", total=settings.steps
+        )
+
+    def _run(self, job: Job) -> PeopleAtRisk:
+        (result,) = job.each_in_subprocess(partial(_attacked, self.request, self.settings))
+        return result  # type: ignore[no-any-return]
+
+
+def _attacked(
+    request: AuditRequest, settings: PeopleSettings, report: ReportProgress
+) -> Iterator[PeopleAtRisk]:
+    """Yield whom the attacks find of the subject that the Report audits."""
+    from core.auditing.run import audited_of
+
+    audited = audited_of(request.plan, request.table, model_file=request.model_file)
+    yield from PEOPLE.run(audited, settings, report)
 
 
 class SelfTests(Background):

@@ -17,16 +17,14 @@ from core.auditing.policy import (
     CHECKS,
     UNITS,
     Limit,
-    LimitUse,
     Policy,
-    check_change,
     check_title,
     policy_text,
     read_policy,
 )
 from core.base.errors import InputError
 from core.base.serialize import fingerprint
-from core.report.policy_templates import policy_templates
+from core.report.policy_drafts import LimitUse, check_change, policy_templates
 from core.store.history import History, today
 from core.studies.subject import AuditConfig
 from pages._report import report_history

@@ -14,7 +14,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -39,29 +38,19 @@ _log = get_logger(
 Work = Callable[["Job"], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class JobKind:
-    """How urgent a job is, also on a user's own table, which may be large, and how far its process gives way.
-
-    `nice` is how far it gives way to pages and other jobs, 0 to 19; `nice_later` how far once its first result is
-    there, which is what a page waits for.
-    """
-
-    urgency: Urgency
-    own_urgency: Urgency
-    nice: int = 10
-    nice_later: int = 10
-
-
 JOB_KINDS = {
-    "fetch": JobKind(Urgency.PAGE, Urgency.PAGE),
-    "audit": JobKind(Urgency.PAGE, Urgency.PAGE, nice=0, nice_later=0),
-    "questions": JobKind(Urgency.RESULT, Urgency.LONG, nice=0),
-    "decision": JobKind(Urgency.LONG, Urgency.LONG),
-    "sweep": JobKind(Urgency.SWEEP, Urgency.SWEEP),
-    "self_test": JobKind(Urgency.SWEEP, Urgency.SWEEP),
+    "fetch": Urgency.PAGE,
+    "audit": Urgency.PAGE,
+    "questions": Urgency.RESULT,
+    "decision": Urgency.LONG,
+    "sweep": Urgency.SWEEP,
+    "self_test": Urgency.SWEEP,
 }
-"""What is known of a job by its kind, which it gives as its `lane`."""
+"""How urgent a job is by its kind, which it gives as its `lane`."""
+
+_NICE = {"audit": (0, 0), "questions": (0, 10)}
+"""How far the process of a job of a kind gives way to pages and other jobs, 0 to 19: until its first result is there,
+which is what a page waits for, and after that. Those of other kinds give way by 10."""
 
 _FIRST_SHARE = 0.02
 """Share of a job's steps in which it starts: how long they take says nothing of the others."""
@@ -129,11 +118,11 @@ class Job:
         self._name = lane
         self._session = session
         self._is_uploaded = lane.startswith("own ")
-        self._kind = JOB_KINDS[lane.removeprefix("own ")]
-        if self._is_uploaded:
-            urgency = self._kind.own_urgency
-        else:
-            urgency = self._kind.urgency
+        kind = lane.removeprefix("own ")
+        self._nice = _NICE.get(kind, (10, 10))
+        urgency = JOB_KINDS[kind]
+        if self._is_uploaded and urgency is Urgency.RESULT:  # the table may be large
+            urgency = Urgency.LONG
         self._request = Request(urgency, [session])
         self._thread = threading.Thread(
             target=self._run, args=(work, keep), daemon=True, name="fairleak-job"
@@ -197,8 +186,7 @@ class Job:
     ) -> Iterator[Any]:
         """Return an iterator over what is made, one by one, in a process of its own."""
         further = _OWN_NICE if self._is_uploaded else 0
-        nice = self._kind.nice + further
-        then = self._kind.nice_later + further
+        nice, then = (level + further for level in self._nice)
         return run_in_subprocess(make, self.report, about=about, nice=nice, then=then)
 
     def collect(self, results: Iterator[Any]) -> list[Any]:

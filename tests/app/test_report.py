@@ -15,7 +15,6 @@ from core.auditing import AuditPlan, plan_text, read_plan
 from core.auditing.policy import (
     VERDICT_TITLES,
     Alternative,
-    LimitUse,
     default_policy,
     estimate_text,
     judge,
@@ -29,7 +28,7 @@ from core.cli.audit import _printed as audit_lines
 from core.cli.console import Console
 from core.report import Reports, to_json
 from core.report.brief_files import brief_html
-from core.report.policy_templates import policy_templates
+from core.report.policy_drafts import LimitUse, policy_templates
 from core.store.history import History, default_history
 from core.studies.subject import OutputsPlan
 from pages._report import report_audit, report_history

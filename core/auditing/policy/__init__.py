@@ -32,7 +32,6 @@ from .limits import (
     source_text,
     verdict_counts,
 )
-from .policy_changes import LimitUse, check_change
 from .verdict import (
     BASIS_LABELS,
     CheckVerdict,
@@ -53,14 +52,12 @@ __all__ = [
     "CheckVerdict",
     "JudgedAlternatives",
     "Limit",
-    "LimitUse",
     "Policy",
     "Status",
     "Untried",
     "Verdict",
     "bullet",
     "chance_text",
-    "check_change",
     "check_title",
     "default_policy",
     "distance_to_limit",

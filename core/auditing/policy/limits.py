@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple
 
 from ...base.errors import FORMAT, InputError
 from ...base.serialize import Result
-from ...base.settings import Param, TableLocation, broken, params, validate, values_of
+from ...base.settings import Param, broken, params, validate, values_of
 from ...base.settings_text import Tables, naming, parsed, read_table, toml_text
 from ...stats.estimates import (
     MOST_TESTED,
@@ -131,8 +131,6 @@ UNITS = {
 _MOST_VALUE = 1e9
 """What every value is below."""
 
-_POLICY = TableLocation("the policy", "{}")
-
 Author = Annotated[str, Param("Author", "Who set it.", most=200, form="line", written=True)]
 Date = Annotated[str, Param("Date", "When, written YYYY-MM-DD.", form="day", written=True)]
 Rationale = Annotated[
@@ -238,9 +236,9 @@ def check_policy(policy: Policy) -> None:
     limits = policy.limits
     seen = dict[str, int]()
     for item, limit in enumerate(limits, start=1):
-        location = _location(item, limit.check)
-        validate(limit, but=("value",), location=location)
-        _check_value(limit.value, limit.check, location)
+        title = _limit_title(item, limit.check)
+        validate(limit, but=("value",), key=f"{{}} of {title}")
+        _check_value(limit.value, limit.check, title)
     if not limits:
         raise InputError("A policy must set at least one limit, got none.")
     for item, limit in enumerate(limits, start=1):
@@ -266,18 +264,16 @@ def in_range(value: object, check: str) -> bool:
     )  # also leaves out nan and inf
 
 
-def _check_value(value: object, check: str, location: TableLocation) -> None:
+def _check_value(value: object, check: str, title: str) -> None:
     if not in_range(value, check):
-        raise location.error("value", f"be {UNITS[CHECKS[check].unit].rule}", value)
+        raise broken(f"value of {title}", f"be {UNITS[CHECKS[check].unit].rule}", value)
 
 
-def _location(item: int, check: object) -> TableLocation:
+def _limit_title(item: int, check: object) -> str:
     """Return how messages name a limit."""
     if isinstance(check, str) and check in CHECKS:
-        label = f"limit {item} ({check})"
-    else:
-        label = f"limit {item}"
-    return TableLocation(label, f"{{}} of {label}")
+        return f"limit {item} ({check})"
+    return f"limit {item}"
 
 
 def read_policy(text: str | bytes, *, name: str) -> Policy:
@@ -290,8 +286,8 @@ def read_policy(text: str | bytes, *, name: str) -> Policy:
     with naming(name):
         if "schema" not in content:
             raise InputError(f"schema must be given, as in schema = {FORMAT}.")
-        values = read_table(content, POLICY_TABLES[""], location=_POLICY, extra_keys=("limit",))
-        _complete(values, ("name", "version", "author", "date", "rationale"), _POLICY)
+        values = read_table(content, POLICY_TABLES[""], table="the policy", extra_keys=("limit",))
+        _complete(values, ("name", "version", "author", "date", "rationale"))
         rows = content.get("limit", [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise broken("limit", "be tables that each begin with [[limit]]", rows)
@@ -304,18 +300,19 @@ def read_policy(text: str | bytes, *, name: str) -> Policy:
 
 def _limit(row: Mapping[str, Any], item: int) -> Limit:
     check = row.get("check")
-    location = _location(item, check)
+    title = _limit_title(item, check)
+    key = f"{{}} of {title}"
     if "value" in row and isinstance(check, str) and check in CHECKS:
-        _check_value(row["value"], check, location)
-    values = read_table(row, POLICY_TABLES["[limit]"], location=location)
-    _complete(values, ("check", "value", "author", "date", "rationale"), location)
+        _check_value(row["value"], check, title)
+    values = read_table(row, POLICY_TABLES["[limit]"], table=title, key=key)
+    _complete(values, ("check", "value", "author", "date", "rationale"), key)
     return Limit(**values)
 
 
-def _complete(values: Mapping[str, Any], needed: tuple[str, ...], location: TableLocation) -> None:
-    for key in needed:
-        if not str(values.get(key, "")).strip():
-            raise InputError(f"{location.of(key)} must be given.")
+def _complete(values: Mapping[str, Any], needed: tuple[str, ...], key: str = "{}") -> None:
+    for name in needed:
+        if not str(values.get(name, "")).strip():
+            raise InputError(f"{key.replace('{}', name)} must be given.")
 
 
 def policy_text(policy: Policy) -> str:

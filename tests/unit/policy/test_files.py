@@ -9,8 +9,6 @@ from core.auditing.policy import (
     CHECKS,
     NO_SOURCE,
     Limit,
-    LimitUse,
-    check_change,
     default_policy,
     is_placeholder,
     judge,
@@ -21,7 +19,7 @@ from core.auditing.policy import (
 )
 from core.base.errors import InputError
 from core.datasets import Roles
-from core.report.policy_templates import policy_templates
+from core.report.policy_drafts import LimitUse, check_change, policy_templates
 from core.report.regulations import law_of_checks
 from core.studies.study import Measurement
 from core.studies.subject import AuditConfig
