@@ -31,6 +31,7 @@ from pages._report import (
 )
 from pages._report.report_audit import Attacks, SelfTests
 from pages._report.report_plan import (
+    AuditRequest,
     plan_of,
     release_instead,
     released,
@@ -203,9 +204,9 @@ GUIDE = (
 )
 
 
-def attacks_on(changed: AuditConfig) -> Attacks:
-    """Attacks on a model that is trained by other settings."""
-    return Attacks(report_plan.subject(changed, table, plan_of(config, table)), trial=True)
+def subject_of(changed: AuditConfig) -> AuditRequest:
+    """Audit of a model that is trained by other settings."""
+    return report_plan.subject(changed, table, plan_of(config, table))
 
 
 policy = report_policy.current_policy(config)
@@ -242,7 +243,7 @@ else:
     if conditional:
         st.html(confirmed_html(verdict.caveats))
     tested.warn()
-    trials = report_decision.trials_of(config, verdict, attacks_on)
+    trials = report_decision.trials_of(config, verdict, subject_of)
     report_decision.draw_decision(
         release,
         trials,

@@ -64,8 +64,6 @@ class SizeProblem(Result):
     ----------
     reason : str
         What is too small, in one or two sentences with the figures.
-    blocks : bool
-        Whether the audit cannot be made at all; otherwise the policy's check cannot be answered.
     changes : mapping of str to value
         Keys of the plan with the values that work; empty where nothing that is tried does.
     more : str
@@ -73,7 +71,6 @@ class SizeProblem(Result):
     """
 
     reason: str
-    blocks: bool
     changes: Mapping[str, object] = field(default_factory=dict)
     more: str = ""
 
@@ -199,12 +196,12 @@ def _impossible(
     """Return the problem with the smallest change that solves it, and the dataset and settings with that change."""
     for candidate, changed_config, changes in _candidates(dataset, config):
         if not split_problem(candidate, changed_config):
-            return SizeProblem(reason=reason, blocks=True, changes=changes), (
+            return SizeProblem(reason=reason, changes=changes), (
                 candidate,
                 changed_config,
             )
     more = "Other seeds, training shares and two groups instead of several do not help: more people are needed."
-    return SizeProblem(reason=reason, blocks=True, more=more), None
+    return SizeProblem(reason=reason, more=more), None
 
 
 def _candidates(
@@ -260,7 +257,6 @@ def _unanswered(
                 reason += f" {count(absent)} more of them have no answer of the model, and count as not tested."
             yield SizeProblem(
                 reason=reason,
-                blocks=False,
                 changes=_enough(dataset, config, needed),
                 more=_people_needed(dataset, records, size, name),
             )

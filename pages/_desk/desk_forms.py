@@ -338,6 +338,11 @@ _EPSILON = "desk_epsilon"
 _PRICED = "desk_priced"
 _LAST_BUTTON = "desk_shown"
 _ANSWER = "desk_answer"
+"""Where the session keeps the last answer: which budget it is about, the question, the answer, and what was paid."""
+
+_ANSWER_PRICE = "desk_answer_price"
+"""Where it keeps the price on the slider when that answer was first shown."""
+
 _PROBLEM = "desk_ask_problem"
 
 
@@ -367,17 +372,6 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
             scores = _scores(test_set, status)
     with right, st.container(border=True):
         _price(ledger, status, test_set, scores, metric, epsilon)
-
-
-@dataclass(slots=True)
-class _DeskAnswer:
-    """An answer, what it is about, what was paid, and the price on the slider when it was first shown."""
-
-    about: tuple[str, str]
-    question: str
-    answer: LedgerAnswer
-    paid: float
-    slider: float | None = None
 
 
 def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
@@ -595,9 +589,9 @@ def _price(
                     "desk_refused", {}
                 )  # the ledger itself keeps no trace of it
                 refused[status.name] = refused.get(status.name, 0) + 1
-            st.session_state[_ANSWER] = _DeskAnswer(
-                (ledger.location, status.name), question, answer, epsilon
-            )
+            about = (ledger.location, status.name)
+            st.session_state[_ANSWER] = (about, question, answer, epsilon)
+            panels.forget(_ANSWER_PRICE)
             st.rerun()
     _show_outcome((ledger.location, status.name), question, epsilon, again=again)
 
@@ -672,20 +666,17 @@ def _show_outcome(about: tuple[str, str], question: str, epsilon: float, *, agai
     failed_question, sentence = st.session_state.get(_PROBLEM, ("", ""))
     if question and failed_question == question:
         panels.problem(sentence)
-    desk_answer: _DeskAnswer | None = st.session_state.get(_ANSWER)
-    if desk_answer is None or desk_answer.about != about:
+    answer: LedgerAnswer
+    about_answer, answered_question, answer, paid = st.session_state.get(_ANSWER, [None] * 4)
+    if about_answer != about:
         return
-    if desk_answer.slider is None:
-        desk_answer.slider = epsilon
-    same = (desk_answer.question, desk_answer.slider) == (question, epsilon) and not again
-    if desk_answer.answer.refused:
+    price = st.session_state.setdefault(_ANSWER_PRICE, epsilon)
+    same = (answered_question, price) == (question, epsilon) and not again
+    if answer.refused:
         if same:
-            panels.problem(desk_answer.answer.reason or "", point="Refused.")
+            panels.problem(answer.reason or "", point="Refused.")
     elif same:
-        st.success(
-            desk_findings.answered(desk_answer.answer, desk_answer.paid),
-            icon=":material/check_circle:",
-        )
+        st.success(desk_findings.answered(answer, paid), icon=":material/check_circle:")
     else:
-        about_it, answer_text = desk_findings.last_answer(desk_answer.answer)
+        about_it, answer_text = desk_findings.last_answer(answer)
         st.caption(f"{shell.escape(about_it)} {answer_text}")

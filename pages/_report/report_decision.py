@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -32,6 +31,7 @@ from core.base.serialize import fingerprint
 from core.report import Reports, people_html, people_sentences
 from core.studies.subject import AuditConfig, OutputsPlan
 from pages._report.report_audit import Attacks, SelfTests, judged_reports
+from pages._report.report_plan import AuditRequest
 from pages.shell import panels, shell, state
 from pages.shell.background import ensure_started
 
@@ -108,13 +108,13 @@ def remedy_texts(candidates: JudgedAlternatives) -> dict[str, str]:
 # Remedies -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """A model to try in the place of the audited one: what changes, its settings and its audit."""
+class Trial(Attacks):
+    """A model to try in the place of the audited one, attacked beside it: what changes, and its settings."""
 
-    title: str
-    config: AuditConfig
-    work: Attacks
+    def __init__(self, title: str, config: AuditConfig, subject: AuditRequest) -> None:
+        super().__init__(subject, trial=True)
+        self.title = title
+        self.config = config
 
     @property
     def is_requested(self) -> bool:
@@ -133,15 +133,12 @@ class Trial:
 
 
 def trials_of(
-    config: AuditConfig, verdict: Verdict, attacks: Callable[[AuditConfig], Attacks]
+    config: AuditConfig, verdict: Verdict, subject_of: Callable[[AuditConfig], AuditRequest]
 ) -> list[Trial]:
     """Models that may pass where this one does not, of those trained here; goes on with those that were asked for."""
     models = next_models(config, verdict)
-    trials = [
-        Trial(title=title, config=changed, work=attacks(changed))
-        for title, changed in models.items()
-    ]
-    requested = [trial.work for trial in trials if trial.is_requested]
+    trials = [Trial(title, changed, subject_of(changed)) for title, changed in models.items()]
+    requested = [trial for trial in trials if trial.is_requested]
     if requested:
         ensure_started(*requested, patience=0.0)
     return trials
@@ -271,8 +268,8 @@ def _other_remedies(
 def _draw_trial(trial: Trial, policy: Policy, tests: SelfTests) -> None:
     """Draw a model to try: a button, how far its audit is, or its verdict with a button that adopts it."""
     mark = fingerprint(trial.config)[:8]
-    if trial.work.result is not None:
-        verdict = judged_reports(trial.work, policy, tests.results).audit.verdict
+    if trial.result is not None:
+        verdict = judged_reports(trial, policy, tests.results).audit.verdict
         st.markdown(
             f"{ICONS[verdict.overall]} **Train with {trial.title}**: {shell.escape(verdict.headline)}"
         )
@@ -283,4 +280,4 @@ def _draw_trial(trial: Trial, policy: Policy, tests: SelfTests) -> None:
     if not trial.is_requested:
         st.button("Try it", key=f"use_try_{mark}", on_click=trial.ask)
         return
-    trial.work.watch(trial.work.show_progress)
+    trial.watch(trial.show_progress)
