@@ -10,15 +10,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .base.errors import FairLeakError
 from .base.files import is_full
-
-if TYPE_CHECKING:
-    from .cli import CommandGroup
-    from .cli.arguments import Action
 
 STOPPED = 130
 PROGRAM = "fairleak"
@@ -32,7 +27,7 @@ _EPILOG = (
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    from .cli import commands
+    from .cli import add_commands, commands
     from .cli.arguments import Parser
 
     command_parser = Parser(
@@ -42,39 +37,8 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     command_parser.add_argument("--version", action="version", version=f"FairLeak {__version__}")
-    inner = command_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, command in commands().items():
-        _add(inner, name, command)
+    add_commands(command_parser, commands(), noun="command")
     return command_parser
-
-
-def _add(
-    parsers: argparse._SubParsersAction[Any], name: str, command: Action | CommandGroup
-) -> None:
-    """Add a command, or a group with its commands."""
-    from .cli import CommandGroup
-    from .cli.arguments import add_quiet_argument
-
-    if isinstance(command, CommandGroup):
-        subparser = parsers.add_parser(
-            name, help=command.help, description=command.description or command.help
-        )
-        subparser.epilog = command.epilog
-        subparser.allow_abbrev = False
-        if command.epilog:
-            subparser.formatter_class = argparse.RawDescriptionHelpFormatter
-        inner = subparser.add_subparsers(
-            dest="action", metavar="ACTION", required=True, parser_class=command.parser
-        )
-        for part, subcommand in command.commands.items():
-            _add(inner, part, subcommand)
-        return
-    subparser = parsers.add_parser(
-        name, help=command.help, description=command.help, allow_abbrev=False
-    )
-    command.add_arguments(subparser)
-    add_quiet_argument(subparser)
-    subparser.set_defaults(run=command.run, program=subparser.prog)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

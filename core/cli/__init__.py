@@ -6,8 +6,8 @@ the word, which is the last line on stderr. An error of FairLeak is exit code 3,
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from . import (
     audit,
@@ -17,11 +17,11 @@ from . import (
     report,
     start,
 )
-from .arguments import Action, Parser
+from .arguments import Action, Parser, add_quiet_argument
 from .attack import StudyParser, attack_studies, study_command
 from .console import Console
 
-__all__ = ["VERDICTS", "CommandGroup", "Console", "commands"]
+__all__ = ["VERDICTS", "Console", "add_commands", "commands"]
 
 VERDICTS = {
     "pass": 0,
@@ -36,15 +36,45 @@ VERDICTS = {
 """Verdict of a command -> its exit code."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandGroup:
-    """Commands under one name, as in `fairleak report verify`."""
+def add_commands(
+    parser: argparse.ArgumentParser,
+    commands: Mapping[str, Action],
+    *,
+    noun: str,
+    parser_class: type[Parser] = Parser,
+) -> None:
+    """Add commands, by their names, to the parser of the program or of a group."""
+    parsers = parser.add_subparsers(
+        dest=noun, metavar=noun.upper(), required=True, parser_class=parser_class
+    )
+    for name, command in commands.items():
+        subparser = parsers.add_parser(
+            name, help=command.help, description=command.help, allow_abbrev=False
+        )
+        command.add_arguments(subparser)
+        if command.run is not None:
+            add_quiet_argument(subparser)
+            subparser.set_defaults(run=command.run, program=subparser.prog)
 
-    help: str
-    commands: Mapping[str, Action]
-    description: str = ""
-    epilog: str = ""
-    parser: type[Parser] = Parser
+
+def _group(
+    help: str,
+    commands: Mapping[str, Action],
+    *,
+    description: str = "",
+    epilog: str = "",
+    parser_class: type[Parser] = Parser,
+) -> Action:
+    """Return commands under one name, as in `fairleak report verify`."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        parser.description = description or help
+        if epilog:
+            parser.epilog = epilog
+            parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        add_commands(parser, commands, noun="action", parser_class=parser_class)
+
+    return Action(help, add)
 
 
 def _attacks() -> dict[str, Action]:
@@ -52,33 +82,28 @@ def _attacks() -> dict[str, Action]:
     return {name: study_command(study) for name, study in attack_studies().items()}
 
 
-def commands() -> Mapping[str, Action | CommandGroup]:
+def commands() -> Mapping[str, Action]:
     """Return the tree of commands: name -> a command or a group of them."""
     return {
         "dashboard": start.DASHBOARD,
         "init": start.INIT,
         "audit": audit.AUDIT,
         "compare": report.COMPARE,
-        "report": CommandGroup(
-            help="Verify, replay, sign or summarise a report.",
-            commands=report.COMMANDS,
-        ),
-        "attack": CommandGroup(
-            help="Run one study on any table.", commands=_attacks(), parser=StudyParser
-        ),
+        "report": _group("Verify, replay, sign or summarise a report.", report.COMMANDS),
+        "attack": _group("Run one study on any table.", _attacks(), parser_class=StudyParser),
         "choose": experiment.CHOOSE,
         "experiment": experiment.EXPERIMENT,
-        "desk": CommandGroup(
-            help="Answer fairness queries within a total privacy budget.",
+        "desk": _group(
+            "Answer fairness queries within a total privacy budget.",
+            desk.COMMANDS,
             description=desk.DESCRIPTION,
             epilog=desk.EPILOG,
-            commands=desk.COMMANDS,
         ),
-        "history": CommandGroup(
-            help="Register of models: audits, decisions, reviews.",
+        "history": _group(
+            "Register of models: audits, decisions, reviews.",
+            history.COMMANDS,
             description=history.DESCRIPTION,
             epilog=history.EPILOG,
-            commands=history.COMMANDS,
         ),
         "datasets": start.DATASETS,
     }

@@ -68,11 +68,14 @@ class Parser(argparse.ArgumentParser):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A command: what it is for, what adds its arguments, and what runs it; the word returned is its verdict."""
+    """A command: what it is for, what adds its arguments, and what runs it; the word returned is its verdict.
+
+    A group of commands, as in `fairleak report verify`, has them as arguments and is not run itself.
+    """
 
     help: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace, Console], str | None]
+    run: Callable[[argparse.Namespace, Console], str | None] | None = None
 
 
 def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:
