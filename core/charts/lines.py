@@ -143,22 +143,33 @@ def pointed(at: float, number: Number, color: str, name: str, value: str | None 
     )
 
 
-@dataclass(slots=True)
 class _Placed:
-    """A curve on its axes."""
+    """A curve on its axes, with the slider at a place.
 
-    curve: Curve
-    x: list[float]
-    y: list[float | None]
-    """Its places and heights, None where it has no point."""
-    start: float
-    """Where the line to its name begins: at the slider, or at its end."""
-    height: float
-    """Where its name stands before names are moved apart; nan where it gets none."""
-    dot: bool
-    """Whether it has a dot on the slider's line."""
-    value: str
-    """The number its name tells."""
+    `x` and `y` are its places and heights, None where it has no point, and `value` the number its name tells. The line
+    to its name begins at `start`, at the slider or at its end; the name stands at `height` before names are moved
+    apart, nowhere where that is nan. `dot` says whether it has a dot on the slider's line.
+    """
+
+    def __init__(self, curve: Curve, x: Axis, y: Axis, at: float | None) -> None:
+        places = curve.x if curve.level else curve.places
+        heights = [y.position(value_of(number)) for number in curve.numbers]
+        number = curve.at(at)
+        value = curve.value
+        if value is None:
+            value = "" if number is None else y.write(number)
+        tells = curve.current is not None or bool(curve.name and value)
+        self.curve = curve
+        self.x = [x.position(position) for position in places]
+        self.y = [None if math.isnan(height) else height for height in heights]
+        self.start = math.inf  # right of all
+        self.height = y.position(value_of(number))
+        self.dot = at is not None and number is not None and tells and not curve.level
+        self.value = value
+        if at is not None:
+            self.start = x.position(at)
+        if number is None or (at is None and not curve.level):
+            self.start, self.height = self._end(self.start)
 
     @property
     def label(self) -> str:
@@ -175,47 +186,22 @@ class _Placed:
             elif height is not None and begin is None:
                 begin = i
 
+    def _end(self, at: float) -> tuple[float, float]:
+        """Return where a curve that has no point at the slider is named: on its line there, or at the end next to it.
 
-def _placed(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
-    places = curve.x if curve.level else curve.places
-    heights = [y.position(value_of(number)) for number in curve.numbers]
-    number = curve.at(at)
-    value = curve.value
-    if value is None:
-        value = "" if number is None else y.write(number)
-    tells = curve.current is not None or bool(curve.name and value)
-    placed = _Placed(
-        curve=curve,
-        x=[x.position(position) for position in places],
-        y=[None if math.isnan(height) else height for height in heights],
-        start=math.inf,  # right of all
-        height=y.position(value_of(number)),
-        dot=at is not None and number is not None and tells and not curve.level,
-        value=value,
-    )
-    if at is not None:
-        placed.start = x.position(at)
-    if number is None or (at is None and not curve.level):
-        placed.start, placed.height = _end(placed, placed.start)
-    return placed
-
-
-def _end(placed: _Placed, at: float) -> tuple[float, float]:
-    """Return where a curve that has no point at the slider is named: on its line there, or at the end next to it.
-
-    That is nowhere where the curve has a gap, and while it is unfinished.
-    """
-    if placed.curve.level:  # without a number, as it has a place everywhere
-        return at, math.nan
-    points = [(x, y) for x, y in zip(placed.x, placed.y, strict=True) if y is not None]
-    for (left, low), (right, high) in pairwise(zip(placed.x, placed.y, strict=True)):
-        if low is not None and high is not None and left < at < right:
-            return at, low + (high - low) * (at - left) / (right - left)
-    if placed.curve.unfinished or not points or points[0][0] < at < points[-1][0]:
-        return at, math.nan
-    if at > points[0][0]:
-        return points[-1]
-    return points[0]
+        That is nowhere where the curve has a gap, and while it is unfinished.
+        """
+        if self.curve.level:  # without a number, as it has a place everywhere
+            return at, math.nan
+        points = [(x, y) for x, y in zip(self.x, self.y, strict=True) if y is not None]
+        for (left, low), (right, high) in pairwise(zip(self.x, self.y, strict=True)):
+            if low is not None and high is not None and left < at < right:
+                return at, low + (high - low) * (at - left) / (right - left)
+        if self.curve.unfinished or not points or points[0][0] < at < points[-1][0]:
+            return at, math.nan
+        if at > points[0][0]:
+            return points[-1]
+        return points[0]
 
 
 def draw_lines(
@@ -253,7 +239,7 @@ def draw_lines(
     """
     x = x.over(at for curve in curves for at in curve.x)
     y = y.over([*holds, *(value for curve in curves for value in curve.reach())])
-    placed = [_placed(curve, x, y, at) for curve in curves]
+    placed = [_Placed(curve, x, y, at) for curve in curves]
     labelled = [item for item in placed if item.curve.name and not math.isnan(item.height)]
     above = 42 if shaded[0] else 32
     set_off = f"shaded: {shaded[0]}" if shaded[0] and shaded[1] else ""

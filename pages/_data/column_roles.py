@@ -137,8 +137,7 @@ def _with_reason(draft: Draft, roles: Roles, fact: Fact) -> Fact:
     """Return a fact with the reason of the guess that it is about."""
     reason = ""
     if fact.kind == "groups" and draft.column_of("sensitive") and not draft.column_of("crossed"):
-        choice = GroupChoice.of(draft, roles.label, draft.column_of("sensitive"))
-        reason = choice.reason
+        reason = GroupChoice(draft).reason
     elif fact.kind == "positive" and draft.table.uploaded:
         guess = draft.suggestion(label=roles.label)
         if roles.positive == guess.roles.positive:
@@ -324,16 +323,14 @@ def _groups(draft: Draft) -> None:
     """Choose the audited attribute, how it splits people, and what becomes of records with gaps."""
     with st.popover("Change", key="groups_change"):
         _attribute(draft)
-        label = draft.column_of("label")
-        sensitive = draft.column_of("sensitive")
         if second := draft.column_of("crossed"):
-            pair = shell.escape(f"{sensitive} and {second}")
+            pair = shell.escape(f"{draft.column_of('sensitive')} and {second}")
             st.caption(
                 f"A group for each pair of values of {pair}. Each needs {MINIMUM_PER_GROUP} people; "
                 "neither column is a feature."
             )
         else:
-            _groups_of_column(draft, sensitive, GroupChoice.of(draft, label, sensitive))
+            _groups_of_column(draft, GroupChoice(draft))
         if draft.asks_threshold:
             arguments: dict[str, Any] = {"value": draft.preset.threshold, "help": None}
             control(params(ModelPlan)["threshold"], draft.key("threshold"), **arguments)
@@ -346,12 +343,12 @@ def _groups(draft: Draft) -> None:
         )
 
 
-def _groups_of_column(draft: Draft, sensitive: str, choice: GroupChoice) -> None:
+def _groups_of_column(draft: Draft, choice: GroupChoice) -> None:
     """Choose the groups of one column."""
     panels.pick(
         "Groups",
         {"two": "two groups", choice.many: _WAYS[choice.many]},
-        key=draft.key("way", sensitive),
+        key=draft.key("way", choice.sensitive),
         default=choice.way,
         help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together if they are 30 in all.",
     )
@@ -363,33 +360,26 @@ def _groups_of_column(draft: Draft, sensitive: str, choice: GroupChoice) -> None
             min_value=3,
             max_value=10,
             value=choice.pieces,
-            key=draft.key("pieces", sensitive),
+            key=draft.key("pieces", choice.sensitive),
             persist_state="session",
         )
     elif choice.limit is not None:
         st.number_input(
             "Group 1: values up to",
             value=choice.limit,
-            key=draft.key("limit", sensitive),
+            key=draft.key("limit", choice.sensitive),
             persist_state="session",
             help="Preset: the lowest quarter. Everybody else is group 2.",
         )
     else:
-        _first_group(draft, sensitive, choice.options, choice.preset_group)
-
-
-def _first_group(
-    draft: Draft, sensitive: str, options: Sequence[str], preset: Sequence[str]
-) -> None:
-    """Choose the values of the first group."""
-    st.multiselect(
-        "Group 1 (values)",
-        options,
-        default=preset,
-        key=draft.key("group", sensitive),
-        persist_state="session",
-        help="Everybody else is group 2.",
-    )
+        st.multiselect(
+            "Group 1 (values)",
+            choice.options,
+            default=choice.preset_group,
+            key=draft.key("group", choice.sensitive),
+            persist_state="session",
+            help="Everybody else is group 2.",
+        )
 
 
 def _sizes(draft: Draft, roles: Roles) -> tuple[SizeProblem, ...]:

@@ -5,7 +5,7 @@ The roles are read from the session's state, so that they are known before any c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -126,7 +126,7 @@ class Draft:
             chosen["favourable"] = self.value("favourable", label)
             chosen["positive"] = self.value("positive", label)
         if sensitive and not self.column_of("crossed"):
-            chosen |= GroupChoice.of(self, label, sensitive).fields
+            chosen |= GroupChoice(self).fields
         if self.asks_threshold:
             chosen["threshold"] = float(self.choice("threshold", "", self.preset.threshold))
         chosen["prediction_positive"] = self._prediction_positive(label, str(chosen["positive"]))
@@ -198,72 +198,53 @@ class Draft:
             st.session_state[self.key("group", sensitive)] = list(roles.group)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChoice:
     """How the form splits people by the sensitive column: its ways, what it starts with, and the fields of `Roles`.
 
     `limit` is where a column of numbers is cut in two, None where values make the groups; `many` is the other way.
     """
 
-    way: str
-    many: str
-    limit: float | None
-    options: list[str]
-    preset_group: list[str]
-    pieces: int
-    fields: dict[str, Any]
-    reason: str = ""
-
-    @classmethod
-    def of(cls, draft: Draft, label: str, sensitive: str) -> GroupChoice:
-        """Return the choice that the form holds."""
+    def __init__(self, draft: Draft) -> None:
         frame = draft.table.frame
+        sensitive = draft.column_of("sensitive")
         same = draft.preset if draft.preset.sensitive == sensitive else None
         guess = None
         if draft.table.uploaded:
-            guess = draft.suggestion(label=label, attribute=sensitive)
+            guess = draft.suggestion(label=draft.column_of("label"), attribute=sensitive)
         preset = same
         if guess and not same:
             preset = guess.roles
-        limit = suggested_limit(frame[sensitive])
-        many = "each" if limit is None else "ranges"
-        way = many if preset and (preset.each or preset.cuts) else "two"
-        way = draft.choice("way", sensitive, way)
-        if way not in ("two", many):
-            way = "two"
+        self.sensitive = sensitive
+        self.limit = suggested_limit(frame[sensitive])
+        self.many = "each" if self.limit is None else "ranges"
+        way = self.many if preset and (preset.each or preset.cuts) else "two"
+        self.way = draft.choice("way", sensitive, way)
+        if self.way not in ("two", self.many):
+            self.way = "two"
         pieces = 4
         if same and _RANGES[0] <= len(same.cuts) + 1 <= _RANGES[1]:
             pieces = len(same.cuts) + 1
-        pieces = int(draft.choice("pieces", sensitive, pieces))
-        if limit is not None:
+        self.pieces = int(draft.choice("pieces", sensitive, pieces))
+        if self.limit is not None:
             if same and same.at_most is not None:
-                limit = float(same.at_most)
-            limit = float(draft.choice("limit", sensitive, limit))
-        options, preset_group = _group_options(frame, sensitive, same)
-        fields: dict[str, Any]
-        if way == "each":
-            fields = {"each": True}
-        elif way == "ranges":
-            fields = {"cuts": _cuts(frame, sensitive, same, pieces)}
-        elif limit is not None:
-            fields = {"at_most": limit}
+                self.limit = float(same.at_most)
+            self.limit = float(draft.choice("limit", sensitive, self.limit))
+        self.options, self.preset_group = _group_options(frame, sensitive, same)
+        self.fields: dict[str, Any]
+        if self.way == "each":
+            self.fields = {"each": True}
+        elif self.way == "ranges":
+            self.fields = {"cuts": _cuts(frame, sensitive, same, self.pieces)}
+        elif self.limit is not None:
+            self.fields = {"at_most": self.limit}
         else:
-            fields = {"group": tuple(draft.choice("group", sensitive, preset_group))}
-        reason = ""
+            self.fields = {"group": tuple(draft.choice("group", sensitive, self.preset_group))}
+        self.reason = ""
         if guess and all(
-            (getattr(guess.roles, role) or "") == (value or "") for role, value in fields.items()
+            (getattr(guess.roles, role) or "") == (value or "")
+            for role, value in self.fields.items()
         ):
-            reason = draft.reason(guess.reasons.get("group"))
-        return cls(
-            way=way,
-            many=many,
-            limit=limit,
-            options=options,
-            preset_group=preset_group,
-            pieces=pieces,
-            fields=fields,
-            reason=reason,
-        )
+            self.reason = draft.reason(guess.reasons.get("group"))
 
 
 def _group_options(
