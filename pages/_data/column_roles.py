@@ -468,7 +468,7 @@ def _use(draft: Draft, roles: Roles) -> None:
     name = draft.table.name
     if (model := cached.own_model(name)) is not None and not model.fits(roles):
         raise InputError(
-            f"{model.plan.file} was asked for {quoted(model.positive)} of {quoted(model.label)}, got "
+            f"{model.plan.file} was asked for {quoted(model.roles.positive)} of {quoted(model.roles.label)}, got "
             f"{quoted(roles.positive)} of {quoted(roles.label)}; take its answers out and upload it again."
         )
     if name == state.PENDING:

@@ -43,40 +43,42 @@ class OwnModel:
     model_file: ModelFile = field(repr=False)
     plan: ModelPlan
     source_table: Table = field(repr=False)  # without the model's answers
-    label: str
-    positive: str  # the label's value that its score is of
-    prediction: str  # what the columns of its answers are called in the session's table
-    score: str
+    roles: Roles  # with the columns of its answers in the session's table
     notes: tuple[str, ...]
+
+    @property
+    def answer_columns(self) -> tuple[str, str]:
+        """Columns of its predictions and scores, "" where it gives none."""
+        return self.roles.prediction, self.roles.score
 
     def fits(self, roles: Roles) -> bool:
         """Whether its answers, where the roles use them, are about their label, and scores about its positive value."""
-        scored = bool(self.score) and roles.score == self.score
-        if not scored and roles.prediction != self.prediction:
+        scored = bool(self.roles.score) and roles.score == self.roles.score
+        if not scored and roles.prediction != self.roles.prediction:
             return True
-        return roles.label == self.label and (not scored or roles.positive == self.positive)
+        return roles.label == self.roles.label and (
+            not scored or roles.positive == self.roles.positive
+        )
 
     def taken_out(self, roles: Roles) -> Roles:
         """Return roles that do not name the columns of its answers."""
-        answer_columns = (self.prediction, self.score)
-        excluded = tuple(column for column in roles.excluded if column not in answer_columns)
-        if roles.prediction in answer_columns:
+        columns = self.answer_columns
+        excluded = tuple(column for column in roles.excluded if column not in columns)
+        if roles.prediction in columns:
             roles = replace(roles, prediction="", prediction_positive="")
-        if roles.score in answer_columns:
+        if roles.score in columns:
             roles = replace(roles, score="")
         return replace(roles, excluded=excluded)
 
     def put_in(self, roles: Roles) -> Roles:
         """Return roles with its answers in place of the table's own; left out where the roles have another label."""
-        if (roles.label, roles.positive) != (self.label, self.positive):
-            return replace(
-                roles, excluded=(*roles.excluded, *filter(None, (self.prediction, self.score)))
-            )
+        if (roles.label, roles.positive) != (self.roles.label, self.roles.positive):
+            return replace(roles, excluded=(*roles.excluded, *filter(None, self.answer_columns)))
         replaced_columns = filter(None, (roles.prediction, roles.score))
         return replace(
             roles,
-            prediction=self.prediction,
-            score=self.score,
+            prediction=self.roles.prediction,
+            score=self.roles.score,
             prediction_positive="",
             excluded=(*roles.excluded, *replaced_columns),
         )
@@ -139,11 +141,7 @@ def own_model(dataset: str = UPLOAD) -> OwnModel | None:
 def answering(roles: Roles | None) -> OwnModel | None:
     """Return the model file whose answers these roles have audited in the session's table, if there is one."""
     model = own_model()
-    if (
-        model is None
-        or roles is None
-        or (roles.prediction, roles.score) != (model.prediction, model.score)
-    ):
+    if model is None or roles is None or (roles.prediction, roles.score) != model.answer_columns:
         return None
     return model
 

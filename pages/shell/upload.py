@@ -119,7 +119,7 @@ def model_box(table: Table, current: Roles | None, drafted: Roles) -> None:
     if _MODEL in st.session_state:
         _ask_model(table, current, drafted, *st.session_state[_MODEL])
     if (model := cached.own_model(table.name)) is not None:
-        columns = " and ".join(f"“{name}”" for name in (model.prediction, model.score) if name)
+        columns = " and ".join(f"“{name}”" for name in filter(None, model.answer_columns))
         panels.notes(f"{model.plan.file} has predicted for everybody: {columns}.")
         panels.notes(*model.notes)
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
@@ -172,10 +172,7 @@ def _ask_model(
             model_file=model_file,
             plan=plan,
             source_table=source,
-            label=roles.label,
-            positive=roles.positive,
-            prediction=answered_roles.prediction,
-            score=answered_roles.score,
+            roles=answered_roles,
             notes=notes,
         )
 
