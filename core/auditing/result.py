@@ -118,14 +118,12 @@ class ModelSummary(Result):
     notes: tuple[str, ...] = ()
 
     @property
-    def is_below_majority(self) -> bool:
-        """Whether always giving the commonest answer is more accurate, by the interval of the model's accuracy."""
-        return self.accuracy_test.high < self.majority_test.value
-
-    @property
     def beside_majority(self) -> str:
-        """How its accuracy lies below that of always giving the commonest answer; empty where it lies above."""
-        if self.is_below_majority:
+        """How its accuracy lies below that of always giving the commonest answer; empty where it lies above.
+
+        Worse it is called where its whole interval lies below.
+        """
+        if self.accuracy_test.high < self.majority_test.value:
             return "worse than"
         if self.accuracy_test.value < self.majority_test.value:
             return "not better than"

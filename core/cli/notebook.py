@@ -199,7 +199,8 @@ def _plan_and_table(
                 raise InputError(
                     f"{name} must be left out with a dataset by its name, got {value!r}."
                 )
-        return catalogue_plan(data, attribute), _catalogue_table(data), ()
+        table = load(data, data_folder=_data_folder(), cache_folder=default_cache_folder())
+        return catalogue_plan(data, attribute), table, ()
     if isinstance(data, str | os.PathLike):
         name = Path(data).name
         content = content_of(Path(data), what="data")
@@ -346,11 +347,6 @@ def _about(plan: AuditPlan, attribute: str) -> AuditPlan:
     if plan.data.dataset:  # a dataset of the catalogue has roles for each of its attributes
         plan = plan.without_roles
     return changed_plan(plan, {"data.attribute": attribute})
-
-
-def _catalogue_table(name: str) -> Table:
-    """Return a dataset of the catalogue, from the folder of local files where there is one."""
-    return load(name, data_folder=_data_folder(), cache_folder=default_cache_folder())
 
 
 def _data_folder() -> Path | None:
