@@ -72,9 +72,9 @@ def question(case: Example) -> bool:
     with st.form(key=f"question_{case.name}"):
         st.markdown(f"**{shell.escape(case.question)}**")
         answer: str | float | None
-        if case.answer.choices:
+        if case.choices:
             answer = st.radio(
-                "Your answer", case.answer.choices, index=None, key=key, format_func=shell.escape
+                "Your answer", case.choices, index=None, key=key, format_func=shell.escape
             )
         else:
             answer = st.number_input("Your answer", value=None, step=1.0, key=key, format="%g")
@@ -82,14 +82,14 @@ def question(case: Example) -> bool:
     answered: dict[str, str | float] = st.session_state.setdefault("examples_answered", {})
     if sent and answer is not None:
         answered[case.name] = answer
-        if case.answer.accepts(answer):
+        if case.accepts(answer):
             st.session_state[f"steps_{case.name}"] = True
     if case.name in answered:
-        if case.answer.accepts(answered[case.name]):
-            right = f"Right: {case.answer.text}. {case.answer.why} The steps are below."
+        if case.accepts(answered[case.name]):
+            right = f"Right: {case.answer}. {case.why} The steps are below."
             st.success(shell.escape(right), icon=":material/check_circle:")
         else:
-            st.warning(shell.escape(f"Not yet. {case.answer.hint}"), icon=":material/lightbulb:")
+            st.warning(shell.escape(f"Not yet. {case.hint}"), icon=":material/lightbulb:")
     return bool(st.toggle("Show the steps", key=f"steps_{case.name}", persist_state="session"))
 
 

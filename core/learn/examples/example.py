@@ -58,33 +58,6 @@ class Step(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Result):
-    """The right answer to the question, and what the page says to a right and to a wrong one."""
-
-    right: str | float
-    """One of `choices`, or a number where there are none."""
-    choices: tuple[str, ...] = ()
-    within: float = 0.0
-    """How far from `right` a number still counts."""
-    why: str
-    hint: str
-    """Shown after the right answer, and after a wrong one."""
-
-    def accepts(self, answer: str | float) -> bool:
-        """Return whether an answer, one of the choices or else a number, is right."""
-        if self.choices:
-            return answer == self.right
-        return abs(float(answer) - float(self.right)) <= self.within * (1 + 1e-9)
-
-    @property
-    def text(self) -> str:
-        """Return the right answer as it is read."""
-        if isinstance(self.right, str):
-            return self.right
-        return f"{self.right:g}".replace("-", "−")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Example(Result):
     """One case, from the story to what it teaches."""
 
@@ -106,7 +79,14 @@ class Example(Result):
     table: ExampleTable
     """What everybody sees before the question."""
     question: str
-    answer: Answer
+    right: str | float
+    """The right answer: one of `choices`, or a number where there are none."""
+    choices: tuple[str, ...] = ()
+    within: float = 0.0
+    """How far from `right` a number still counts."""
+    why: str
+    hint: str
+    """Shown after the right answer, and after a wrong one."""
     steps: tuple[Step, ...]
     lesson: str
     """What to remember, with its limit."""
@@ -116,6 +96,19 @@ class Example(Result):
     """Where the method is published."""
     numbers: Mapping[str, float | str] = field(repr=False)
     """What is put into the texts, as core computed it."""
+
+    def accepts(self, answer: str | float) -> bool:
+        """Return whether an answer, one of the choices or else a number, is right."""
+        if self.choices:
+            return answer == self.right
+        return abs(float(answer) - float(self.right)) <= self.within * (1 + 1e-9)
+
+    @property
+    def answer(self) -> str:
+        """Return the right answer as it is read."""
+        if isinstance(self.right, str):
+            return self.right
+        return f"{self.right:g}".replace("-", "−")
 
 
 def texts(name: str) -> dict[str, Any]:
@@ -173,20 +166,15 @@ def compose(
             highlighted = marked if i == max(step_tables) else ()
             step_table = tabled(caption, step_tables[i], highlighted)
         steps.append(Step(**step, table=step_table))
-    answer = Answer(
-        right=right,
-        within=within,
-        choices=tuple(content.get("choices", ())),
-        why=filled_texts.pop("why"),
-        hint=filled_texts.pop("hint"),
-    )
     return Example(
         name=name,
         minutes=content["minutes"],
         terms=tuple(content["terms"]),
         numbers=numbers,
         table=tabled(filled_texts.pop("caption"), table),
-        answer=answer,
+        right=right,
+        within=within,
+        choices=tuple(content.get("choices", ())),
         steps=tuple(steps),
         **filled_texts,
     )

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from core.learn.examples import EXAMPLES, example, lesson, sheet
-from core.learn.examples.example import Answer
 from tests.html_reader import Reader
 
 
@@ -58,9 +57,9 @@ def test_numbers_by_hand(name):
     assert {key: case.numbers[key] for key in expected} == {
         key: value if isinstance(value, str) else pytest.approx(value) for key, value in expected.items()
     }
-    assert case.answer.right == right
-    if not case.answer.choices:
-        assert not case.answer.accepts(float(right) - 1)
+    assert case.right == right
+    if not case.choices:
+        assert not case.accepts(float(right) - 1)
 
 
 EVIL = "<script>alert(1)</script>{{ 7 * 7 }}\"'&"
@@ -71,8 +70,8 @@ def test_every_example_is_complete(name):
     case = example(name)
     assert 3 <= len(case.steps) <= 6 and 5 <= case.minutes <= 20
     assert (Path(__file__).parents[3] / "pages" / f"{case.page}.py").is_file()
-    assert case.answer.accepts(case.answer.right)
-    assert not any(case.answer.accepts(wrong) for wrong in set(case.answer.choices) - {case.answer.right})
+    assert case.accepts(case.right)
+    assert not any(case.accepts(wrong) for wrong in set(case.choices) - {case.right})
     for table in (case.table, *(step.table for step in case.steps if step.table)):
         assert {len(row) for row in table.rows} == {len(table.columns)}
 
@@ -87,7 +86,7 @@ def test_a_sheet_needs_nothing_else_and_tells_only_what_it_may(name, solution):
     assert not any(key in ("src", "href", "style") or key.startswith("on") for _, key in tags.attributes)
     assert "url(" not in page and "@import" not in page
     assert {part in tags.text for part in (case.question, case.discuss, *(step.title for step in case.steps))} == {True}
-    answers = (case.goal, case.answer.why, case.lesson, *(step.result for step in case.steps))
+    answers = (case.goal, case.why, case.lesson, *(step.result for step in case.steps))
     assert {answer in tags.text for answer in answers} == {solution}
     assert "\\" not in page and "$" not in page, "a command that MathML lacks"
 
@@ -98,11 +97,9 @@ def test_everything_on_a_sheet_is_escaped(solution):
     parts = ("title", "text", "task", "formula", "source", "computation", "result")
     table = replace(case.table, caption=EVIL, columns=(EVIL, "x"), rows=((EVIL, EVIL),))
     steps = (replace(case.steps[0], **dict.fromkeys(parts, EVIL), table=table),)
-    answer = Answer(right=EVIL, choices=(EVIL, "no"), why=EVIL, hint=EVIL)
     texts = ("topic", "goal", "needs", "discuss", "title", "story", "question", "lesson", "source")
-    page = sheet(
-        replace(case, **dict.fromkeys(texts, EVIL), steps=steps, table=table, answer=answer), solution=solution
-    )
+    answer = {"right": EVIL, "choices": (EVIL, "no"), "why": EVIL, "hint": EVIL}
+    page = sheet(replace(case, **dict.fromkeys(texts, EVIL), steps=steps, table=table, **answer), solution=solution)
     tags = Reader(page)
     assert "<script" not in page and "script" not in tags.tags
     assert tags.text.count("{{ 7 * 7 }}") >= 8
@@ -129,7 +126,7 @@ def test_the_card_is_solved_by_listing_all_possible_groups(card):
     women = np.isin(np.arange(12), (0, 2, 3, 7, 10))
     gain = 12 + np.log2(np.where(women, share, 1 - share)).sum()
     assert case.numbers["bits"] == pytest.approx(gain) == pytest.approx(1.6354720)
-    assert case.answer.accepts(6) and not case.answer.accepts(5)
+    assert case.accepts(6) and not case.accepts(5)
 
 
 def test_no_split_of_the_impossible_correction_is_exact_from_one_woman_to_half_of_all():
