@@ -11,7 +11,7 @@ import hashlib
 import random
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..base.files import write_file
-from ..base.validation import Floats, Ints, choice
+from ..base.validation import Floats, choice
 from ..datasets.columns import quoted
 from ..datasets.roles import Roles
 from ..studies.bias_queries.gaps import score_matrix
@@ -68,23 +68,58 @@ _ENOUGH = (1 + LEVEL) / 2  # sum and count each may miss in half of the remainin
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Plan:
-    """A question, checked, in the ledger's order of people, and what its answer takes."""
+    """A question about the registered people, checked, in the ledger's order of people, and what its answer takes.
 
-    metric: str
-    price: int
-    digest: str
-    people: npt.NDArray[np.bool_]
-    """(n,): whom the metric is about."""
-    values: Ints
-    """(n,): the scores in half steps of the grid, centred, and 0 for others."""
-    earlier: LedgerAnswer | None
-    """The answer of the past, if it shall do; then nothing is released."""
-    new_sum: Noise | None
-    new_count: Noise | None
-    count: tuple[int, Released] | None
-    """The noisy size that is known, and its entry."""
+    `people`, (n,), says whom the metric is about; `values`, (n,), are the scores in half steps of the grid, centred,
+    and 0 for others; `digest` is of the scores that enter the sum. `earlier` is the answer of the past, if it shall do;
+    then nothing is released. `count` is the noisy size that is known, and its entry.
+    """
+
+    def __init__(
+        self,
+        account: Account,
+        test_set: TestSet,
+        scores: npt.ArrayLike,
+        *,
+        epsilon: Amount,
+        metric: str,
+        again: bool,
+    ) -> None:
+        price = millionths(epsilon, name="epsilon")
+        if price < account.least:
+            raise InputError(
+                f"epsilon must be at least {amount_text(account.least)}, a thousandth of the budget of "
+                f"{quoted(account.name)}, got {amount_text(price)}."
+            )
+        flat = np.asarray(scores)
+        if flat.ndim != 1:
+            raise InputError(f"scores must be one value a person, got {flat.ndim} dimensions.")
+        order = test_set.order
+        steps = on_grid(score_matrix(flat, n=test_set.n)[0])[order]
+        people = np.ones(test_set.n, dtype=bool)
+        if choice(metric, METRICS, name="metric") == "equal_opportunity":
+            if test_set.labels is None or test_set.labels.sum() < 2:
+                positives = "no labels" if test_set.labels is None else test_set.labels.sum()
+                raise InputError(
+                    f"Equal opportunity needs two people with label 1 at least, {quoted(account.name)} has {positives}."
+                )
+            people = test_set.labels[order] == 1
+        self.metric = metric
+        self.price = price
+        self.people = people
+        self.digest = hashlib.sha256(steps[people].astype("<i4").tobytes()).hexdigest()
+        self.values, reach = centred(steps, people)
+        self.count = account.count(metric)
+        self.earlier = account.earlier(metric, self.digest)
+        if again and reach:  # of scores that are all the same the answer is exact
+            self.earlier = None
+        self.new_sum: Noise | None = None
+        self.new_count: Noise | None = None
+        if reach and self.earlier is None:
+            self.new_sum = Noise(reach, price, HALF_STEP)
+            if self.count is None:
+                self.new_count = Noise(1, account.count_epsilon, 1.0)
 
     @property
     def charged(self) -> int:
@@ -263,7 +298,7 @@ class Ledger:
             state = change.record()
             account = _account(state, name)
             if _is_registered(change, state, account, test_set):
-                return do(change, state, account, _planned(account, test_set, scores, **question))
+                return do(change, state, account, _Plan(account, test_set, scores, **question))
         # What was put on record is committed before anybody hears of it.
         raise InputError(
             f"The test set must be the one registered as {quoted(name)}; this file is not the registered one."
@@ -352,62 +387,6 @@ def _is_registered(
             {"kind": "mismatched", "name": account.name, "time": state.next_time(), "file": seal},
         )
     return False
-
-
-def _planned(
-    account: Account,
-    test_set: TestSet,
-    scores: npt.ArrayLike,
-    *,
-    epsilon: Amount,
-    metric: str,
-    again: bool,
-) -> _Plan:
-    """Check a question about the registered people and return it with what its answer takes."""
-    price = millionths(epsilon, name="epsilon")
-    if price < account.least:
-        raise InputError(
-            f"epsilon must be at least {amount_text(account.least)}, a thousandth of the budget of "
-            f"{quoted(account.name)}, got {amount_text(price)}."
-        )
-    flat = np.asarray(scores)
-    if flat.ndim != 1:
-        raise InputError(f"scores must be one value a person, got {flat.ndim} dimensions.")
-    order = test_set.order
-    steps = on_grid(score_matrix(flat, n=test_set.n)[0])[order]
-    people = np.ones(test_set.n, dtype=bool)
-    if choice(metric, METRICS, name="metric") == "equal_opportunity":
-        if test_set.labels is None or test_set.labels.sum() < 2:
-            positives = "no labels" if test_set.labels is None else test_set.labels.sum()
-            raise InputError(
-                f"Equal opportunity needs two people with label 1 at least, {quoted(account.name)} has {positives}."
-            )
-        people = test_set.labels[order] == 1
-    digest = hashlib.sha256(
-        steps[people].astype("<i4").tobytes()
-    ).hexdigest()  # of the scores that enter its sum
-    values, reach = centred(steps, people)
-    count = account.count(metric)
-    earlier = account.earlier(metric, digest)
-    if again and reach:  # of scores that are all the same the answer is exact
-        earlier = None
-    new_sum = None
-    new_count = None
-    if reach and earlier is None:
-        new_sum = Noise(reach, price, HALF_STEP)
-        if count is None:
-            new_count = Noise(1, account.count_epsilon, 1.0)
-    return _Plan(
-        metric=metric,
-        price=price,
-        digest=digest,
-        people=people,
-        values=values,
-        earlier=earlier,
-        new_sum=new_sum,
-        new_count=new_count,
-        count=count,
-    )
 
 
 def _count_price(budget: int, count_epsilon: Amount | None) -> int:
