@@ -15,7 +15,7 @@ from core.auditing import read_plan
 from core.auditing.plan import SOURCE, plan_tables
 from core.auditing.policy import read_policy
 from core.base.errors import FORMAT, FormatError, InputError, check_format
-from core.base.settings import Param, Settings, checked, location_of, params
+from core.base.settings import Param, Settings, checked, key_in, params
 from core.base.settings_text import add_arguments, flag_values, from_arguments, read_table, toml_text, toml_value
 from core.cli.arguments import Parser
 from core.desk import example_ledger, open_ledger, verify_export
@@ -96,12 +96,12 @@ def test_every_setting_has_a_key_with_its_comment_and_reads_back_equal(title, ke
     content = tomllib.loads(text)
     content = content[title.strip("[]")] if title else content
     content = content[0] if isinstance(content, list) else content
-    assert read_table(content, {key: setting}, location=location_of(title)) == {key: value(setting)}
+    assert read_table(content, {key: setting}, table=title) == {key: value(setting)}
 
 
 @every_setting
 def test_every_setting_refuses_in_one_sentence(title, key, setting):
-    name = location_of(title).of(key)
+    name = key_in(title, key)
     for wrong in [outside(setting), *beyond(setting)]:
         typed = [wrong] if setting.many and wrong != 7 else wrong
         with pytest.raises(InputError) as caught:
