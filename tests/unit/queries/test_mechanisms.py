@@ -86,7 +86,7 @@ def laplace_cdf(x):
         (SmoothLaplace(2.0, 0.1), laplace_cdf),
         (SmoothCauchy(2.0), lambda x: 0.5 + np.arctan(x) / np.pi),
     ],
-    ids=str,
+    ids=["global", "smooth Laplace", "smooth Cauchy"],
 )
 def test_the_noise_has_the_law_it_claims(mechanism, cdf):
     h, a, rng = case(m=2)
