@@ -17,7 +17,8 @@ from core.base.validation import Codes, Floats, Ints, child_generator, child_see
 from core.datasets.build import select
 from core.datasets.columns import as_text, crossed_columns, is_numeric
 from core.models.dp_id3 import DPID3Classifier
-from core.studies.membership import REGISTRY, Evidence, MemberGuess, MembershipSplit, roc
+from core.studies.membership import REGISTRY, Evidence, MembershipSplit, roc
+from core.studies.membership.attack import AttackOutput
 from core.studies.membership.fairpick import (
     clusters,
     fairpick,
@@ -167,12 +168,12 @@ class Attacked:
     split: MembershipSplit
     unseen: Ints
     probability: Floats
-    guess: MemberGuess
+    guess: AttackOutput
 
     def point(self, **setting):
         """Return a point of a curve: how well the target predicts, and the rates of the attack."""
         rows, member = self.split.judged_records
-        groups, called = self.people.groups[rows], self.guess.verdict
+        groups, called = self.people.groups[rows], self.guess[1]
         rates = {(m, g): float(called[(member == m) & (groups == g)].mean()) for m in (0, 1) for g in (0, 1)}
         vd, alarms = rates[1, 1] - rates[1, 0], rates[0, 1] - rates[0, 0]
         right = (self.probability > 0.5) == self.people.labels  # one half predicts label 0, as the trees do
@@ -180,7 +181,7 @@ class Attacked:
             **{"at": math.inf, "repeat": 0, "variant": "epsilon", **setting},
             accuracy_train=float(right[self.split.members].mean()),
             accuracy_test=float(right[self.unseen].mean()),
-            auc=roc(self.guess.score, member).auc.value,
+            auc=roc(self.guess[0], member).auc.value,
             precision=float(member[called == 1].mean()),
             recall=float(called[member == 1].mean()),
             vd=vd,
@@ -192,7 +193,7 @@ class Attacked:
 def attacked(people, train, split, *, seed, unseen=None):
     """Train a target on the members and let the published attack judge; unseen are the non-members if left out."""
     p = train(split.members, seed)
-    guess = REGISTRY["network"].judge(Evidence(released=p, labels=people.labels, split=split, seed=seed))
+    guess = REGISTRY["network"].scores(Evidence(released=p, labels=people.labels, split=split, seed=seed))
     return Attacked(
         people=people, split=split, unseen=split.outsiders if unseen is None else unseen, probability=p, guess=guess
     )

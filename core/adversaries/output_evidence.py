@@ -22,7 +22,7 @@ scale taken from the median residual.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -87,12 +87,7 @@ class Outputs:
         answered = None
         if self.answered is not None:
             answered = self.answered[rows]
-        return Outputs(
-            labels=self.labels[rows],
-            scores=scores,
-            decimals=self.decimals,
-            answered=answered,
-        )
+        return replace(self, labels=self.labels[rows], scores=scores, answered=answered)
 
     @property
     def labelled(self) -> Mask:

@@ -120,21 +120,13 @@ def attribution_of(summary: SeedSummary, kind: str, config: AuditConfig) -> Attr
 
 
 def _step(summary: SeedSummary, step: str) -> LeakStep:
-    base = BUILDS_ON.get(step)
     values = {measure: _spread(summary, value_name(step, measure)) for measure in MEASURES}
     changes = {}
-    if base is not None:
+    if step in BUILDS_ON:
         changes = {measure: _spread(summary, change_name(step, measure)) for measure in MEASURES}
     reason = summary.reasons.get(value_name(step, MEASURES[0]))
     reasons = () if reason is None else (reason,)
-    return LeakStep(
-        step=step,
-        builds_on=base,
-        values=values,
-        changes=changes,
-        n_seeds=values[MEASURES[0]].seeds,
-        reasons=reasons,
-    )
+    return LeakStep(step=step, values=values, changes=changes, reasons=reasons)
 
 
 def _spread(summary: SeedSummary, name: str) -> Spread:

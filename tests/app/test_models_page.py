@@ -155,6 +155,6 @@ def test_number_of_models_precision_and_statistics_move_the_finding(card_page):
     card_page.choose(release_precision="noise, ε = 0.1")
     noisy = card(epsilon=0.1, statistics=statistics)
     assert_tells(card_page, noisy)
-    assert (noisy.most_pinned, noisy.draws.count) == (0, 20)
+    assert (noisy.most_pinned, noisy.worst.draws) == (0, 20)
     card_page.choose(release_statistics=["sizes"])
     assert "this card says nothing" in card_page.plain_problem() and not card_page.findings

@@ -114,7 +114,7 @@ def test_weaker_assumptions_never_cost_more(a, m, design, seed):
     total = {}
     for method in ("l1", "nonnegative", "box"):
         recovery = recover_compressed(scores, answers, method=method, **sizes(a))
-        assert recovery.values is not None and meets(scores, answers, recovery, a)
+        assert meets(scores, answers, recovery, a)
         x = recovery.values / (2 * recovery.threshold)
         sparse = x if sizes(a)["n_disadvantaged"] <= sizes(a)["n_advantaged"] else 1 - x
         total[method] = np.abs(sparse).sum()
@@ -143,7 +143,6 @@ def test_slack_of_half_a_step_always_holds_the_truth(a, m, design, seed, decimal
     scores, answers = questions(a, m, design, seed)
     slack = 0.5 * 10.0**-decimals + 1e-9
     recovery = recover_compressed(scores, np.round(answers, decimals), method="box", slack=slack, **sizes(a))
-    assert recovery.values is not None
     assert meets(scores, np.round(answers, decimals), recovery, a, slack)
 
 
@@ -160,7 +159,7 @@ def test_flips_reveal_everybody_they_do_not_hide(a, seed, kind):
     answers = statistical_parity_gap(design_scores("targeted", base, a.size + 1, rng=rng), a)
     recovery = recover_flips(base, answers[1:])
     hidden = base == 0.5
-    if recovery.values is None:
+    if np.isnan(recovery.values).all():
         assert hidden.all()
         return
     assert (recovery.recovered[~hidden] == a[~hidden]).all()

@@ -68,7 +68,7 @@ def curves(evidence):
     member = evidence.split.judged_records[1]
     labels = replace(evidence, released=None, predictions=evidence.predicted)
     for name, attack in REGISTRY.items():
-        curve = roc(attack.judge(evidence if "scores" in attack.uses | attack.needs else labels).score, member)
+        curve = roc(attack.scores(evidence if "scores" in attack.uses | attack.needs else labels)[0], member)
         yield name, replace(curve, auc=cross_fitted_interval(curve.auc, 0.5)) if attack.learns else curve
 
 

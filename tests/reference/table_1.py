@@ -100,7 +100,8 @@ def noiseless_row(pool, n, m, *, repeats, seed=42):
     packed, questions = True, most_questions("bits", n) or 1
     for repeat in range(repeats):
         rng = child_generator(seed, f"noiseless table, {n} people, repeat {repeat}")
-        people = pool.sample(n, rng, n_disadvantaged=math.ceil(PAPER_SHARE * n))
+        n_disadvantaged = math.ceil(PAPER_SHARE * n)
+        people = pool.people.drawn((n - n_disadvantaged, n_disadvantaged), rng)
         n1, n0 = people.sizes
         without_answers.append(leakage(people.sensitive, people.prior >= n1 / n))
         rng = child_generator(seed, f"noiseless table, questions about {n} people, repeat {repeat}")

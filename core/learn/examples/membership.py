@@ -235,7 +235,7 @@ def likelihood_ratio(name: str) -> Example:
     member = np.isin(np.arange(8), _MEMBERS)
     scores = evidence()
     shadow_values = shadow_scores()
-    ratio = REGISTRY["lira"].judge(scores).score
+    ratio, _ = REGISTRY["lira"].scores(scores)
     lira = np.round(ratio, 9) > 0
     confident = np.isin(_TARGET, np.sort(_TARGET)[-_MOST:])
     shadows = scores.shadow_models

@@ -74,7 +74,6 @@ def flip_everybody(name: str) -> Example:
     answers = statistical_parity_gap(np.vstack([_flipped(i) for i in range(n)]), _ADVANTAGED)
     base = float(statistical_parity_gap(_ACCEPTED, _ADVANTAGED)[0])
     recovery = recover_flips(_ACCEPTED, answers)
-    assert recovery.values is not None and recovery.threshold is not None
     weights = 1 / recovery.recovered.sum() - recovery.values
     answer_sum = float(answers.sum())
     query_rows = ((i + 1, decision(_ACCEPTED[i]), signed(float(answers[i]))) for i in range(n))

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...base.serialize import Result
 from ...base.validation import Floats, Ints
 from .allocation import RepresentativeNoise
 from .panda import in_batches
@@ -66,15 +64,6 @@ def knows_the_noise(attacker: str) -> bool:
     return attacker not in (*LEARNERS, "one_vs_rest")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownPeople(Result):
-    """People who publish their attribute."""
-
-    records: Any  # public, (n, d)
-    values: Ints  # (n,), 0 to n_values - 1
-    n_values: int  # m, number of values the attribute has
-
-
 class Fitted:
     """An attacker who asks a fitted classifier, of scikit-learn or like it, about what `see` makes of the records."""
 
@@ -96,7 +85,7 @@ def drawn(mechanism: Floats, rng: np.random.Generator) -> Ints:
     return np.asarray((threshold[:, None] >= edges[:, :-1]).sum(axis=1), dtype=np.int64)
 
 
-# On ratings
+# On ratings: attackers learn from known people's public records (n, d) and values (n,), 0 to m - 1, each of them there.
 
 _HELD_OUT = 0.1
 _PATIENCE = 2  # passes without gain
@@ -109,7 +98,7 @@ Lesson = Callable[[], tuple[Any, Ints]]
 """Records and values to learn from in the next pass; the order of the people stays."""
 
 
-def fit_network(known_people: KnownPeople, *, seed: int, lesson: Lesson | None = None) -> Any:
+def fit_network(records: Any, values: Ints, *, seed: int, lesson: Lesson | None = None) -> Any:
     """Return a fitted network with one hidden layer of 100 rectified units (NN-A; the paper's has 30,000).
 
     `lesson` is what to learn from in each pass, the known records and values by default. `seed` fixes the first
@@ -117,7 +106,8 @@ def fit_network(known_people: KnownPeople, *, seed: int, lesson: Lesson | None =
     """
     from sklearn.neural_network import MLPClassifier
 
-    order = np.random.default_rng(seed).permutation(known_people.values.size)
+    order = np.random.default_rng(seed).permutation(values.size)
+    classes = np.unique(values)
     held, training = np.split(order, [max(1, round(_HELD_OUT * order.size))])
     # where there is only one person
     if not training.size:
@@ -129,13 +119,9 @@ def fit_network(known_people: KnownPeople, *, seed: int, lesson: Lesson | None =
     weights = []
     since = 0
     for _ in range(_MOST_PASSES):
-        records, values = lesson() if lesson else (known_people.records, known_people.values)
-        network.partial_fit(
-            records[training], values[training], classes=np.arange(known_people.n_values)
-        )
-        likely = network.predict_proba(records[held])[
-            np.arange(held.size), known_people.values[held]
-        ]
+        lesson_records, lesson_values = lesson() if lesson else (records, values)
+        network.partial_fit(lesson_records[training], lesson_values[training], classes=classes)
+        likely = network.predict_proba(lesson_records[held])[np.arange(held.size), values[held]]
         loss = float(-np.log(np.maximum(likely, 1e-12)).mean())
         since = since + 1 if loss >= best else 0
         if loss < best:
@@ -150,7 +136,7 @@ def fit_network(known_people: KnownPeople, *, seed: int, lesson: Lesson | None =
     return network
 
 
-def fit_unaware(known_people: KnownPeople, kind: str, *, seed: int) -> Any:
+def fit_unaware(records: Any, values: Ints, kind: str, *, seed: int) -> Any:
     """Return a classifier fitted to clean ratings: "logistic", "logistic_smooth", "one_vs_rest", "forest", "network".
 
     Logistic regression has one softmax over all values; one-vs-rest one regression a value, each against all others,
@@ -161,18 +147,18 @@ def fit_unaware(known_people: KnownPeople, kind: str, *, seed: int) -> Any:
     from sklearn.multiclass import OneVsRestClassifier
 
     if kind == "network":
-        return fit_network(known_people, seed=seed)
+        return fit_network(records, values, seed=seed)
     classifiers = {
         "logistic": LogisticRegression(C=1.0, max_iter=1000),
         "logistic_smooth": LogisticRegression(C=0.1, max_iter=1000),
         "one_vs_rest": OneVsRestClassifier(LogisticRegression(C=0.3, solver="liblinear")),
         "forest": RandomForestClassifier(100, random_state=seed),
     }
-    return classifiers[kind].fit(known_people.records, known_people.values)
+    return classifiers[kind].fit(records, values)
 
 
 def fit_adversarial(
-    known_people: KnownPeople, noise: RepresentativeNoise, mechanism: Floats, *, seed: int
+    records: Any, values: Ints, noise: RepresentativeNoise, mechanism: Floats, *, seed: int
 ) -> Any:
     """Return a network that learned from AttriGuard's own draws, fresh in every pass, with true values (AT-A).
 
@@ -181,13 +167,11 @@ def fit_adversarial(
     """
     rng = np.random.default_rng([seed, 1])
     return fit_network(
-        known_people,
-        seed=seed,
-        lesson=lambda: (noise.chosen(drawn(mechanism, rng)), known_people.values),
+        records, values, seed=seed, lesson=lambda: (noise.chosen(drawn(mechanism, rng)), values)
     )
 
 
-def fit_distilled(known_people: KnownPeople, teacher: Any, *, seed: int) -> Any:
+def fit_distilled(records: Any, values: Ints, teacher: Any, *, seed: int) -> Any:
     """Return a network that learned the certainties of another one, the teacher (defensive distillation, DD-A).
 
     Learning from certainties means minimising their cross-entropy. Drawing a value from them again in every pass does
@@ -195,30 +179,24 @@ def fit_distilled(known_people: KnownPeople, teacher: Any, *, seed: int) -> Any:
     made the student worse on the clean ratings, and no better on noisy ones. The seed is the teacher's: both must hold
     out the same people, of whom the teacher has learned nothing.
     """
-    certainty = teacher.predict_proba(known_people.records)
+    certainty = teacher.predict_proba(records)
     rng = np.random.default_rng([seed, 2])
-    return fit_network(
-        known_people, seed=seed, lesson=lambda: (known_people.records, drawn(certainty, rng))
-    )
+    return fit_network(records, values, seed=seed, lesson=lambda: (records, drawn(certainty, rng)))
 
 
-def fit_dropping(known_people: KnownPeople, entries: npt.NDArray[np.intp], *, seed: int) -> Fitted:
+def fit_dropping(records: Any, values: Ints, entries: npt.NDArray[np.intp], *, seed: int) -> Fitted:
     """Return an attacker who learns from the entries kept, on clean records: there is no budget of training.
 
     Minimum noise uses the few entries that distinguish the values best, again and again; this attacker leaves them out.
     """
-    rest = KnownPeople(
-        records=known_people.records[:, entries],
-        values=known_people.values,
-        n_values=known_people.n_values,
-    )
-    return Fitted(fit_network(rest, seed=seed), lambda records: records[:, entries])
+    network = fit_network(records[:, entries], values, seed=seed)
+    return Fitted(network, lambda records: records[:, entries])
 
 
 _RANK = 100  # directions of taste
 
 
-def fit_low_rank(known_people: KnownPeople, *, seed: int) -> Fitted:
+def fit_low_rank(records: Any, values: Ints, *, seed: int) -> Fitted:
     """Return an attacker who looks at a record's place along the known people's main directions of taste (LRA-A).
 
     A rating that no direction explains, as noise may be, is lost in the projection; a network learns from what is left.
@@ -226,13 +204,10 @@ def fit_low_rank(known_people: KnownPeople, *, seed: int) -> Fitted:
     """
     from sklearn.decomposition import TruncatedSVD
 
-    people, entries = known_people.records.shape
+    people, entries = records.shape
     directions = TruncatedSVD(max(1, min(_RANK, entries - 1, people - 1)), random_state=seed)
-    coordinates = directions.fit_transform(known_people.records)
-    projected = KnownPeople(
-        records=coordinates, values=known_people.values, n_values=known_people.n_values
-    )
-    return Fitted(fit_network(projected, seed=seed), directions.transform)
+    coordinates = directions.fit_transform(records)
+    return Fitted(fit_network(coordinates, values, seed=seed), directions.transform)
 
 
 class RegionBased:

@@ -18,7 +18,7 @@ from ...base.solvers import solve
 from ...base.validation import Floats, Ints, child_generator
 from ...stats.estimates import Estimate, accuracy, mean, mean_rate
 from ..study import ReportProgress
-from .attackers import KnownPeople, drawn
+from .attackers import drawn
 from .defense import RatingsDefense
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def usual_ratings(records: sparse.csr_array) -> Floats:
 def blurme(
     records: sparse.csr_array,
     value: Ints,
-    known_people: KnownPeople,
+    known_records: sparse.csr_array,
     classifier: Any,
     *,
     n_added: int,
@@ -129,7 +129,7 @@ def blurme(
     weights = classifier.coef_
     if len(weights) == 1:  # two values have one row
         weights = np.vstack([-weights, weights])
-    ratings = usual_ratings(known_people.records)
+    ratings = usual_ratings(known_records)
     order = np.argsort(weights, axis=1, kind="stable")
     return with_additions(records, value, np.where(ratings[order] > 0, order, -1), ratings, n_added)
 
@@ -138,7 +138,12 @@ _LISTED = 500
 
 
 def chisquare(
-    records: sparse.csr_array, value: Ints, known_people: KnownPeople, *, n_added: int
+    records: sparse.csr_array,
+    value: Ints,
+    known_records: sparse.csr_array,
+    known_values: Ints,
+    *,
+    n_added: int,
 ) -> sparse.csr_array:
     """Return the records with `n_added` items added that tell best, and speak for another value.
 
@@ -146,14 +151,14 @@ def chisquare(
     tells; it speaks for the value among whose people it is rated most. Items get the best rating. `value` (u,) is the
     true one, which ChiSquare asks for, or what a classifier takes it for.
     """
-    indicators = np.eye(known_people.n_values)[known_people.values]
-    statistic = _statistic(known_people.records, indicators)
+    indicators = np.eye(known_values.max() + 1)[known_values]
+    statistic = _statistic(known_records, indicators)
     order = np.argsort(-statistic, kind="stable")[:_LISTED]
-    among = np.asarray((known_people.records > 0).T.astype(np.float64) @ indicators)[
+    among = np.asarray((known_records > 0).T.astype(np.float64) @ indicators)[
         order
     ] / indicators.sum(axis=0)
     speaks_for = among.argmax(axis=1)
-    listed = np.where(speaks_for == np.arange(known_people.n_values)[:, None], -1, order)
+    listed = np.where(speaks_for == np.arange(indicators.shape[1])[:, None], -1, order)
     return with_additions(records, value, listed, np.ones(records.shape[1]), n_added)
 
 
@@ -210,7 +215,12 @@ _MOST_CLUSTERS = 20
 
 
 def qpm(
-    records: sparse.csr_array, known_people: KnownPeople, *, slack: float, rng: np.random.Generator
+    records: sparse.csr_array,
+    known_records: sparse.csr_array,
+    known_values: Ints,
+    *,
+    slack: float,
+    rng: np.random.Generator,
 ) -> sparse.csr_array:
     """Return for every record the representative drawn for it, one of the known people's records.
 
@@ -229,16 +239,16 @@ def qpm(
     from sklearn.cluster import MiniBatchKMeans
     from sklearn.preprocessing import normalize
 
-    clusters = min(_MOST_CLUSTERS, known_people.records.shape[0])
+    clusters = min(_MOST_CLUSTERS, known_records.shape[0])
     means = MiniBatchKMeans(
         clusters, random_state=int(rng.integers(2**31)), n_init=3, batch_size=1024
     )
-    directions = normalize(known_people.records)
+    directions = normalize(known_records)
     assignment = means.fit_predict(directions)
-    shows = _representatives(known_people.records, means.transform(directions))
-    joint = np.zeros((known_people.n_values, clusters))
-    np.add.at(joint, (known_people.values, assignment), 1.0 / assignment.size)
-    mapping = _mapping(joint, _distances(known_people.records, assignment, shows, clusters), slack)
+    shows = _representatives(known_records, means.transform(directions))
+    joint = np.zeros((known_values.max() + 1, clusters))
+    np.add.at(joint, (known_values, assignment), 1.0 / assignment.size)
+    mapping = _mapping(joint, _distances(known_records, assignment, shows, clusters), slack)
     return sparse.csr_array(shows[drawn(mapping[means.predict(normalize(records))], rng)])
 
 
@@ -328,6 +338,7 @@ def comparison(defense: RatingsDefense, report: ReportProgress | None = None) ->
 def _defences(defense: RatingsDefense) -> list[tuple[str, str, bool, Callable[[], Any]]]:
     """Return method, parameter, whether it knows the truth, and what makes the noisy records, of each defence."""
     known_people = defense.known_people
+    known_records = defense.ratings.people_train
     records = defense.ratings.people_test
     seed = defense.seed
     logistic = defense.classifier("logistic")
@@ -343,7 +354,7 @@ def _defences(defense: RatingsDefense) -> list[tuple[str, str, bool, Callable[[]
                     "blurme",
                     f"{n} added",
                     knows,
-                    partial(blurme, records, value, known_people, logistic, n_added=n),
+                    partial(blurme, records, value, known_records, logistic, n_added=n),
                 )
             )
             defences.append(
@@ -351,7 +362,7 @@ def _defences(defense: RatingsDefense) -> list[tuple[str, str, bool, Callable[[]
                     "chisquare",
                     f"{n} added",
                     knows,
-                    partial(chisquare, records, value, known_people, n_added=n),
+                    partial(chisquare, records, value, *known_people, n_added=n),
                 )
             )
     for slack in _SLACKS:
@@ -361,7 +372,7 @@ def _defences(defense: RatingsDefense) -> list[tuple[str, str, bool, Callable[[]
                 "qpm",
                 f"slack {slack:g}",
                 False,
-                partial(qpm, records, known_people, slack=slack, rng=rng),
+                partial(qpm, records, *known_people, slack=slack, rng=rng),
             )
         )
     for epsilon in _EPSILONS:

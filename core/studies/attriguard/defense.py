@@ -32,7 +32,6 @@ from .attackers import (
     RATING_ATTACKERS,
     TABLE_ATTACKERS,
     Fitted,
-    KnownPeople,
     RegionBased,
     drawn,
     fit_adversarial,
@@ -246,16 +245,14 @@ class RatingsDefense(Defense):
         self.people = self.ratings = ratings
         self.sets = ratings.people_train, ratings.people_test, ratings.values_test
         self.names = ratings.items
-        self.known_people = KnownPeople(
-            records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values)
-        )
+        self.known_people = ratings.people_train, ratings.values_train
         self.target = target_distribution(settings.target, ratings.shares)
         self._classifiers: dict[str, Any] = {}
 
     def classifier(self, kind: str) -> Any:
         """Return the fitted classifier of a kind: those of `RATING_DEFENDERS`, and "forest"."""
         if kind not in self._classifiers:
-            self._classifiers[kind] = fit_unaware(self.known_people, kind, seed=self._seed(kind))
+            self._classifiers[kind] = fit_unaware(*self.known_people, kind, seed=self._seed(kind))
         return self._classifiers[kind]
 
     def reader(self, name: str) -> Any:
@@ -288,26 +285,26 @@ class RatingsDefense(Defense):
                     budget,
                     Fitted(
                         fit_adversarial(
-                            self.known_people, self.search(training=True), mechanism, seed=seed
+                            *self.known_people, self.search(training=True), mechanism, seed=seed
                         )
                     ),
                 )
         elif name == "dropping":
             mechanism = self.mechanism(max(self.settings.trained_at), training=True)
             carried = concentration(
-                self.known_people.records, self.search(training=True), mechanism
+                self.ratings.people_train, self.search(training=True), mechanism
             )
-            yield None, fit_dropping(self.known_people, carried.without(_QUIET), seed=seed)
+            yield None, fit_dropping(*self.known_people, carried.without(_QUIET), seed=seed)
         elif name == "region":
             yield None, Fitted(RegionBased(self.classifier("network"), seed=seed))
         elif name == "distillation":
             teacher = self.classifier("network")
             yield (
                 None,
-                Fitted(fit_distilled(self.known_people, teacher, seed=self._seed("network"))),
+                Fitted(fit_distilled(*self.known_people, teacher, seed=self._seed("network"))),
             )
         elif name == "low_rank":
-            yield None, fit_low_rank(self.known_people, seed=seed)
+            yield None, fit_low_rank(*self.known_people, seed=seed)
         else:
             yield None, Fitted(self.reader(name))
 

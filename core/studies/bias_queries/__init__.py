@@ -3,7 +3,7 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from .decoders import DECODER_TITLES, DECODERS, PROGRAMS, DecodedAttribute
+from .decoders import DECODER_TITLES, DECODERS, PROGRAMS
 from .findings import (
     answers_excess,
     answers_text,
@@ -25,7 +25,7 @@ from .mechanisms import (
     SmoothLaplace,
     mechanism_of,
 )
-from .reveal import partition_absolute, recover_flips, reveal_double
+from .reveal import DecodedAttribute, partition_absolute, recover_flips, reveal_double
 from .trials import (
     BiasQueriesResult,
     BiasQueriesSettings,

@@ -13,10 +13,10 @@ from ...charts.planes import Points, draw_scatter
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.theme import group_style, plain_name
 from ...stats.estimates import ALMOST_ALL, Estimate, gap
-from .decoders import DecodedAttribute
 from .findings import error_text
 from .guarantees import ErrorQuantiles
 from .mechanisms import NOISES
+from .reveal import DecodedAttribute
 from .trials import BiasQueriesResult, BiasQueriesSettings, Leak, QueriedRecords, best_by_number
 
 _GUTTER = 176  # pixels for the names of curves

@@ -53,18 +53,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...base.errors import InputError
 from ...base.validation import Floats, choice
 from .gaps import counted
 from .guarantees import exact_posterior
 from .mechanisms import AdditiveNoise, Rounded, centred_scores
-from .reveal import recover_compressed, reveal_bits
+from .reveal import DecodedAttribute, recover_compressed, reveal_bits
 
 _ROUNDS = 40
 _SETTLED = 2e-3  # largest move of a probability in a round that counts as none
@@ -99,47 +98,43 @@ def propagate(
     # Beyond this answers and noise say nothing, but their squares must stay numbers.
     y = np.clip(y, -_FARTHEST, _FARTHEST)
     b = np.clip(b, 1e-9, _FARTHEST)
+    p = np.clip(prior, _SUREST, 1 - _SUREST)
+    odds = np.log(p) - np.log1p(-p)
+    variance = p * (1 - p)
     # Sites before any answer: precision τ_j = 1 / (p_j (1 - p_j)), shift h_j = τ_j p_j.
-    state = _begun(g, y, b, np.clip(prior, _SUREST, 1 - _SUREST))
-    probability = state.p.copy()
+    site = 1.0 / variance
+    shift = p / variance
+    # R_i = (y_i - o_i - g_i·p)² + Σ_j g_ij² p_j (1 - p_j), the expected squared residual.
+    squared = (y - _times(g, p)) ** 2 + _times(g**2, variance)
+    probability = p.copy()
     going = np.arange(repeats)
     for turn in range(_ROUNDS):
         # Annealing: b is taken for at least `floor`, which falls by a constant factor a round.
         floor = _START * _FALL**turn
-        before = state.p
-        state = _round(state, noise, floor)
-        # |y_i - o_i - g_i·p| in scales of the noise: probabilities that fit are remembered.
-        misfit = np.abs(state.y - _times(state.g, state.p))[:, :m] / np.maximum(state.b, floor)
-        fits = np.median(misfit, axis=1) <= _FITS
-        probability[going[fits]] = state.p[fits]
-        # A repeat is done when its probabilities move no more and its own noise is reached.
-        settled = (np.abs(state.p - before).max(axis=1) < _SETTLED) & (state.b.min(axis=1) >= floor)
-        if turn >= _FEWEST and settled.any():
-            going = going[~settled]
-            state = state.only(~settled)
-            if not going.size:
-                break
-    return probability
-
-
-@dataclass(slots=True)
-class _PropagationState:
-    """Where some repeats stand: answers y (R, m + 1) with the count, noise, probabilities, sites, squared residuals."""
-
-    g: Floats
-    y: Floats
-    b: Floats
-    odds: Floats
-    p: Floats
-    site: Floats
-    shift: Floats
-    squared: Floats
-
-    def only(self, chosen: npt.NDArray[np.bool_]) -> _PropagationState:
-        """Return the state of some repeats."""
-        return _PropagationState(
-            *(getattr(self, name)[chosen] for name in _PropagationState.__dataclass_fields__)
+        width = np.maximum(b[going], floor)
+        mean, sigma, squared[going] = _moments(
+            g[going],
+            y[going],
+            _noise_variance(noise, width, squared[going]),
+            site[going],
+            shift[going],
         )
+        before = p[going]
+        p[going], site[going], shift[going] = _sites(
+            odds[going], mean, sigma, site[going], shift[going]
+        )
+        # |y_i - o_i - g_i·p| in scales of the noise: probabilities that fit are remembered.
+        misfit = np.abs(y[going] - _times(g[going], p[going]))[:, :m] / width
+        fitting = going[np.median(misfit, axis=1) <= _FITS]
+        probability[fitting] = p[fitting]
+        # A repeat is done when its probabilities move no more and its own noise is reached.
+        still = np.abs(p[going] - before).max(axis=1) < _SETTLED
+        settled = still & (b[going].min(axis=1) >= floor)
+        if turn >= _FEWEST:
+            going = going[~settled]
+        if not going.size:
+            break
+    return probability
 
 
 def _times(g: Floats, x: Floats) -> Floats:
@@ -147,47 +142,39 @@ def _times(g: Floats, x: Floats) -> Floats:
     return (g @ x[:, :, np.newaxis])[:, :, 0]
 
 
-def _begun(g: Floats, y: Floats, b: Floats, p: Floats) -> _PropagationState:
-    """Return the state before any answer is taken in."""
-    variance = p * (1 - p)
-    # R_i = (y_i - o_i - g_i·p)² + Σ_j g_ij² p_j (1 - p_j), the expected squared residual.
-    squared = (y - _times(g, p)) ** 2 + _times(g**2, variance)
-    return _PropagationState(
-        g, y, b, np.log(p) - np.log1p(-p), p, 1.0 / variance, p / variance, squared[:, :-1]
-    )
+def _noise_variance(noise: str, scale: Floats, squared: Floats) -> Floats:
+    """Return 1 / w, (R, m + 1), given the expected squared residuals; of Σ z next to nothing."""
+    variance: Floats = np.full_like(squared, _COUNT_VARIANCE)
+    # Cauchy w = 2 / (b² + R), Laplace w = 1 / (b √R).
+    if noise == "cauchy":
+        precision = 2.0 / (scale**2 + squared[:, :-1])
+    else:
+        precision = 1.0 / (scale * np.sqrt(np.maximum(squared[:, :-1], 1e-24)))
+    variance[:, :-1] = 1.0 / precision
+    return variance
 
 
-def _round(state: _PropagationState, noise: str, floor: float) -> _PropagationState:
-    """Return the state after one round, with the noise taken for at least `floor`."""
-    g = state.g
-    # 1 / w_i: Cauchy 1 / w = (b² + R) / 2, Laplace 1 / w = b √R; of Σ z next to nothing.
-    variance: Floats = np.full_like(state.y, _COUNT_VARIANCE)
-    variance[:, :-1] = 1.0 / _precision(noise, np.maximum(state.b, floor), state.squared)
+def _moments(
+    g: Floats, y: Floats, variance: Floats, site: Floats, shift: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the posterior's means and variances, (R, n), and the expected squared residuals, (R, m + 1)."""
     # Woodbury: (Gᵀ W G + diag τ)⁻¹ = T - T Gᵀ (W⁻¹ + G T Gᵀ)⁻¹ G T with T = diag(1 / τ).
-    inverse = 1.0 / state.site
+    inverse = 1.0 / site
     scaled = g * inverse[:, np.newaxis, :]
     system = scaled @ g.transpose(0, 2, 1)
-    diagonal = np.arange(len(state.y[0]))
+    diagonal = np.arange(y.shape[1])
     system[:, diagonal, diagonal] += variance
     inverted: Floats = np.linalg.inv(system).astype(np.float64, copy=False)
     # μ = T h + T Gᵀ S⁻¹ (y - G T h), with S = W⁻¹ + G T Gᵀ.
-    middle = inverse * state.shift
-    pull = _times(inverted, state.y - _times(g, middle))
+    middle = inverse * shift
+    pull = _times(inverted, y - _times(g, middle))
     mean = middle + (pull[:, np.newaxis, :] @ scaled)[:, 0, :]
     # σ_j² = 1 / τ_j - (T Gᵀ S⁻¹ G T)_jj.
     sigma = np.maximum(inverse - np.einsum("rmn,rmn->rn", scaled, inverted @ scaled), 1e-12)
     # Posterior variance of g_i·z is v - v² S⁻¹_ii with v = 1 / w_i; R_i adds it to (y_i - g_i·μ)².
     spread = variance - variance**2 * inverted[:, diagonal, diagonal]
-    squared = (state.y - _times(g, mean)) ** 2 + np.maximum(spread, 0.0)
-    p, site, shift = _sites(state.odds, mean, sigma, state.site, state.shift)
-    return _PropagationState(g, state.y, state.b, state.odds, p, site, shift, squared[:, :-1])
-
-
-def _precision(noise: str, scale: Floats, squared: Floats) -> Floats:
-    """Return the expected precision of the noise given the expected squared residuals."""
-    if noise == "cauchy":
-        return 2.0 / (scale**2 + squared)
-    return 1.0 / (scale * np.sqrt(np.maximum(squared, 1e-24)))
+    squared = (y - _times(g, mean)) ** 2 + np.maximum(spread, 0.0)
+    return mean, sigma, squared
 
 
 def _sites(
@@ -231,8 +218,6 @@ _ROUNDING = 1e-9
 _SHARPEST = 0.03
 """Exact answers are taken for noisy by this share of a person's effect: with less, propagation sticks."""
 
-Bits = npt.NDArray[np.uint8]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AnsweredQueries:
@@ -257,19 +242,6 @@ class AnsweredQueries:
     def share(self) -> float:
         """Share of the advantaged."""
         return self.n_advantaged / (self.n_advantaged + self.n_disadvantaged)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DecodedAttribute:
-    """What a decoder makes of one repeat."""
-
-    values: Floats
-    """(n,): the higher, the more a person looks disadvantaged: the recovered s over c = 1/N0 + 1/N1, or
-    P(disadvantaged)."""
-    threshold: float
-    """From where on somebody is called disadvantaged."""
-    recovered: Bits
-    """(n,), 0 or 1: 1 = called advantaged."""
 
 
 def read_answers(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute]:
@@ -324,15 +296,12 @@ def _compressed(
         prior=prior,
         slack=slack,
     )
-    if recovery.values is None or recovery.threshold is None:
+    # s_j / c: the threshold is c / 2.
+    values = recovery.values / (2.0 * recovery.threshold)
+    if math.isnan(recovery.threshold):
         # No s solves the program: the groups alone.
         values = np.asarray(1.0 - recovery.recovered)
-    else:
-        # s_j / c: the threshold is c / 2.
-        values = np.asarray(
-            np.nan_to_num(recovery.values / (2.0 * recovery.threshold)), dtype=np.float64
-        )
-    return DecodedAttribute(values=values, threshold=0.5, recovered=recovery.recovered)
+    return replace(recovery, values=values, threshold=0.5)
 
 
 def _noiseless(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute]:

@@ -54,7 +54,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import InputError
-from ...base.serialize import Result
 from ...base.validation import Floats, choice, probabilities
 from .gaps import (
     answer_array,
@@ -64,23 +63,33 @@ from .gaps import (
     score_matrix,
 )
 
+Bits = npt.NDArray[np.uint8]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recovery(Result):
-    """The recovered vector s of equation 7 in Hamman et al. 2023, and the attribute read off it.
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DecodedAttribute:
+    """What a decoder makes of one repeat.
 
     There is no solution where no attributes give these answers, as happens with noise, where the answers are the same
     for everybody's opposite, or where the solver stopped.
     """
 
-    values: Floats | None
-    """(n,): s as it is, in the unit of the answers: 0 for the advantaged and c = 1/N0 + 1/N1 for the disadvantaged
-    where the recovery is right; nan for people the answers say nothing about. None without a solution."""
-    threshold: float | None
-    """c/2; s above it reads as disadvantaged. None without a solution."""
-    recovered: npt.NDArray[np.uint8]
-    """(n,): 1 = advantaged. Without a solution the attacker's guess before any answer: by the prior,
+    values: Floats
+    """(n,): the higher, the more a person looks disadvantaged: P(disadvantaged), s/c, or the recovered vector s of
+    equation 7 in Hamman et al. 2023, in the unit of the answers: 0 for the advantaged and c = 1/N0 + 1/N1 for the
+    disadvantaged where the recovery is right. nan for people the answers say nothing about, and without a solution."""
+    threshold: float
+    """From where on somebody is called disadvantaged: c/2 of s. nan without a solution."""
+    recovered: Bits
+    """(n,), 0 or 1: 1 = called advantaged. Without a solution the attacker's guess before any answer: by the prior,
     those at least as likely advantaged as people are at large; without one, everybody in the larger group."""
+
+
+def _unsolved(recovered: Bits) -> DecodedAttribute:
+    """Return the attacker's guess before any answer."""
+    return DecodedAttribute(
+        values=np.full(recovered.size, np.nan), threshold=math.nan, recovered=recovered
+    )
 
 
 SAME = 1e-12  # answers do not distinguish scores nearer than this
@@ -106,7 +115,7 @@ def reveal_double(answers: tuple[float, float], scores: tuple[float, float]) -> 
     return int(alone > 0.0)
 
 
-def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recovery:
+def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> DecodedAttribute:
     """Recover everybody's attribute from the gaps of n models, the i-th flipping person i (algorithm 1).
 
     People with a base score of 1/2 have the value nan. They are given the attribute the sizes leave for them where all
@@ -132,7 +141,7 @@ def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recover
     v = _gap_weights(rows[0], sp)
     if np.isnan(v).all():
         # the flips cancel out: the answers are the same for every attribute
-        return Recovery(values=None, threshold=None, recovered=np.ones(n, np.uint8))
+        return _unsolved(np.ones(n, np.uint8))
     return _read(v)
 
 
@@ -174,7 +183,7 @@ def _base_without_last(d: Floats, sp: Floats) -> float:
     return math.nan
 
 
-def _read(v: Floats) -> Recovery:
+def _read(v: Floats) -> DecodedAttribute:
     """Turn v into s = 1/N1 - v and the attribute, with what the sizes say about the hidden."""
     n = v.size
     hidden = np.isnan(v)
@@ -190,15 +199,13 @@ def _read(v: Floats) -> Recovery:
     recovered = (v > 0).astype(np.uint8)
     left = n_adv - int(recovered.sum())  # the advantaged among the hidden
     recovered[hidden] = 2 * left >= hidden.sum()
-    return Recovery(values=1.0 / n_adv - v, threshold=c / 2, recovered=recovered)
+    return DecodedAttribute(values=1.0 / n_adv - v, threshold=c / 2, recovered=recovered)
 
 
 NEIGHBOURS = sorted(range(-16, 17), key=abs)
 
 
-def reveal_bits(
-    answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvantaged: int
-) -> npt.NDArray[np.uint8]:
+def reveal_bits(answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvantaged: int) -> Bits:
     """Recover the attribute from the gaps of the "bits" design, shape (n,), 1 = advantaged.
 
     People nobody asked about are given the larger group. Raises `InputError` if there are more answers than questions,
@@ -243,7 +250,7 @@ def reveal_bits(
 INTEGER_TOLERANCE = 1e-6  # how far 1/answer may lie from a whole number, relative to it
 
 
-def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> npt.NDArray[np.uint8]:
+def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> Bits:
     """Part n people, at least 2, by group with n absolute gaps: 1 for the larger group, shape (n,).
 
     With equal sizes 1 is for the first person's. `ask` takes scores of shape (k, n) and returns the k absolute gaps; it
@@ -335,7 +342,7 @@ def recover_compressed(
     method: str = "l1",
     prior: npt.ArrayLike | None = None,
     slack: float = 0.0,
-) -> Recovery:
+) -> DecodedAttribute:
     """Recover everybody's attribute from the statistical parity gaps of m models.
 
     Raises `InputError` if lengths differ, a value is out of its range, or the sizes are missing or do not sum to n.
@@ -420,7 +427,7 @@ def _sparse(
     return x
 
 
-def _without_sizes(h: Floats, sp: Floats, room: float) -> Recovery:
+def _without_sizes(h: Floats, sp: Floats, room: float) -> DecodedAttribute:
     """Solve for s in the unit 1/n, then read the sizes off it."""
     n = h.shape[1]
     x = solve_program(
@@ -444,13 +451,13 @@ def _nearest_two_values(s: Floats) -> float:
     return float(c[away.argmin()])
 
 
-def _recovery(x: Floats | None, c: float, *, before: npt.NDArray[np.uint8]) -> Recovery:
+def _recovery(x: Floats | None, c: float, *, before: Bits) -> DecodedAttribute:
     if x is None:
-        return Recovery(values=None, threshold=None, recovered=before)
-    return Recovery(values=x * c, threshold=c / 2, recovered=(x <= 0.5).astype(np.uint8))
+        return _unsolved(before)
+    return DecodedAttribute(values=x * c, threshold=c / 2, recovered=(x <= 0.5).astype(np.uint8))
 
 
-def _before(sizes: tuple[int, int], prior: Floats | None) -> npt.NDArray[np.uint8]:
+def _before(sizes: tuple[int, int], prior: Floats | None) -> Bits:
     """Return what the attacker says without an answer: more likely advantaged than people are at large, or not."""
     if prior is not None:
         return (prior >= sizes[0] / sum(sizes)).astype(np.uint8)

@@ -16,7 +16,7 @@ result, which grows by decoder.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import takewhile
 from typing import Annotated, Any
@@ -31,7 +31,7 @@ from ...datasets.dataset import AuditDataset
 from ...stats.estimates import Estimate, mean_over_repeats, rate_over_repeats, strongest
 from ...stats.fairness import METRIC_TITLES
 from ..subject import Subject, prior_of
-from .decoders import AnsweredQueries, DecodedAttribute, read_answers
+from .decoders import AnsweredQueries, read_answers
 from .gaps import DESIGNS, SINGLE, design_scores, leakage, most_questions
 from .guarantees import (
     ErrorQuantiles,
@@ -42,6 +42,7 @@ from .guarantees import (
     two_flips,
 )
 from .mechanisms import DELTA, NOISE_TITLES, Exact, Mechanism, mechanism_of
+from .reveal import DecodedAttribute
 
 FEWEST_IN_GROUP = 2
 """Fewest sampled people of each group; with one, the first answer reveals them."""
@@ -72,6 +73,20 @@ class QueriedRecords(Result):
         advantaged = int(self.sensitive.sum())
         return advantaged, self.n - advantaged
 
+    def drawn(self, sizes: tuple[int, int], rng: np.random.Generator) -> QueriedRecords:
+        """Return people drawn without replacement, in random order, in groups of these sizes."""
+        groups = [
+            rng.choice(np.flatnonzero(self.sensitive == group), size, replace=False)
+            for group, size in zip((1, 0), sizes, strict=True)
+        ]
+        rows = rng.permutation(np.concatenate(groups))
+        return QueriedRecords(
+            sensitive=self.sensitive[rows],
+            base=self.base[rows],
+            prior=self.prior[rows],
+            labels=self.labels[rows],
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryPool(Result):
@@ -86,51 +101,28 @@ class QueryPool(Result):
     metric: str
     advantaged_code: int = 1
 
-    def sizes(self, n: int, n_disadvantaged: int | None = None) -> tuple[int, int]:
+    def sizes(self, n: int) -> tuple[int, int]:
         """Return how many advantaged and disadvantaged people a sample of `n` holds: the pool's shares, rounded.
-
-        `n_disadvantaged` asks for another number of the disadvantaged.
 
         Raises `InputError` if `n` is above the pool's size or leaves fewer than `FEWEST_IN_GROUP` of a group.
         """
-        pool_sizes = self.people.sizes
         if not 2 * FEWEST_IN_GROUP <= n <= self.people.n:
             raise InputError(
                 f"The sample must hold {2 * FEWEST_IN_GROUP} to {self.people.n:,} people, got {n:,}."
             )
-        if n_disadvantaged is None:
-            n_disadvantaged = round(n * pool_sizes[1] / self.people.n)
+        n_disadvantaged = round(n * self.people.sizes[1] / self.people.n)
         sizes = n - n_disadvantaged, n_disadvantaged
-        for size, most, name in zip(
-            sizes, pool_sizes, (self.advantaged, self.disadvantaged), strict=True
-        ):
+        for size, name in zip(sizes, (self.advantaged, self.disadvantaged), strict=True):
             if size < FEWEST_IN_GROUP:
                 raise InputError(
                     f"A gap needs at least {FEWEST_IN_GROUP} people of each group, or the first answer reveals them; "
                     f"a sample of {n} holds {size} of {name}."
                 )
-            if size > most:
-                raise InputError(
-                    f"The test set holds {most:,} of {name}, too few for a sample with {size:,}."
-                )
         return sizes
 
-    def sample(
-        self, n: int, rng: np.random.Generator, *, n_disadvantaged: int | None = None
-    ) -> QueriedRecords:
+    def sample(self, n: int, rng: np.random.Generator) -> QueriedRecords:
         """Return `n` people drawn without replacement, in random order, in groups of these `sizes`."""
-        everybody = self.people
-        rows = [
-            rng.choice(np.flatnonzero(everybody.sensitive == group), size, replace=False)
-            for group, size in zip((1, 0), self.sizes(n, n_disadvantaged), strict=True)
-        ]
-        drawn = rng.permutation(np.concatenate(rows))
-        return QueriedRecords(
-            **{
-                column.name: getattr(everybody, column.name)[drawn]
-                for column in fields(QueriedRecords)
-            }
-        )
+        return self.people.drawn(self.sizes(n), rng)
 
 
 def query_pool(subject: Subject) -> QueryPool:

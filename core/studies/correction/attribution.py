@@ -85,11 +85,19 @@ class LeakStep(Result):
     """
 
     step: str
-    builds_on: str | None
     values: dict[str, Spread]
     changes: dict[str, Spread]
-    n_seeds: int
     reasons: tuple[str, ...] = ()
+
+    @property
+    def builds_on(self) -> str | None:
+        """The step it is compared with; None of the majority-class baseline."""
+        return BUILDS_ON.get(self.step)
+
+    @property
+    def n_seeds(self) -> int:
+        """Seeds in which it could be measured."""
+        return self.values[MEASURES[0]].seeds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,14 +234,7 @@ def _measure(
     if step in reasons:
         nothing = dict.fromkeys(MEASURES, summarize_seeds([]))
         changes = nothing if base else {}
-        return LeakStep(
-            step=step,
-            builds_on=base,
-            values=nothing,
-            changes=changes,
-            n_seeds=0,
-            reasons=(reasons[step],),
-        )
+        return LeakStep(step=step, values=nothing, changes=changes, reasons=(reasons[step],))
     guess = posteriors[step].argmax(axis=1)
     surprise = _surprise(posteriors[step], truth)
     values: tuple[Estimate, ...] = (
@@ -264,9 +265,7 @@ def _measure(
     changes = {}
     if base:
         changes = _by_measure(gains)
-    return LeakStep(
-        step=step, builds_on=base, values=_by_measure(values), changes=changes, n_seeds=1
-    )
+    return LeakStep(step=step, values=_by_measure(values), changes=changes)
 
 
 def _by_measure(estimates: Sequence[Estimate | None]) -> dict[str, Spread]:

@@ -185,13 +185,7 @@ class RowSetCounts:
 
     def swapped(self) -> RowSetCounts:
         """Return the same problem with the groups' names exchanged."""
-        return RowSetCounts(
-            n=self.n,
-            positives=self.positives,
-            a=self.positives - self.a,
-            b=self.negatives - self.b,
-            slack=self.slack,
-        )
+        return replace(self, a=self.positives - self.a, b=self.negatives - self.b)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -114,6 +115,7 @@ class OneRun(Result):
 
     guesses: int
     correct: int
+    delta: ClassVar[float] = 0.0
 
     @property
     def counts(self) -> str:
@@ -213,7 +215,6 @@ class MechanismAudit(Result):
     promised: float
     spent: float | None
     seen: OneRun | TwoTables
-    delta: float = 0.0
 
     @property
     def spends(self) -> str:
@@ -237,10 +238,8 @@ def audits(
     """
     applied_epsilon = epsilon / noise
 
-    def mechanism_audit(
-        name: str, seen: OneRun | TwoTables, spent: float | None, delta: float = 0.0
-    ) -> MechanismAudit:
-        return MechanismAudit(mechanism=name, promised=epsilon, spent=spent, seen=seen, delta=delta)
+    def mechanism_audit(name: str, seen: OneRun | TwoTables, spent: float | None) -> MechanismAudit:
+        return MechanismAudit(mechanism=name, promised=epsilon, spent=spent, seen=seen)
 
     def answers(name: str, build: Callable[[float], _Mechanism], delta: float) -> MechanismAudit:
         claimed = build(epsilon)
@@ -250,7 +249,7 @@ def audits(
         seen = answer_draws(
             claimed, build(applied_epsilon), repeats, seed=seed, name=name, delta=delta
         )
-        return mechanism_audit(name, seen, spent, delta)
+        return mechanism_audit(name, seen, spent)
 
     ledger = BudgetLedger(
         accounting="savings", requested_epsilon=epsilon, depth=COLUMNS, n_attributes=COLUMNS

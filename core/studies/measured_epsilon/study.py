@@ -264,7 +264,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, Audits]):
                 f"measured ε ({settings.level} lower bound)": audit.measured(settings.confidence),
                 "measured by": "one run" if isinstance(audit.seen, OneRun) else "two tables",
                 "counted": audit.seen.counts,
-                "δ": audit.delta,
+                "δ": audit.seen.delta,
             }
             for audit in result
         )

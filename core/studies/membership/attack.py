@@ -352,22 +352,8 @@ def evidence_of(subject: Subject, shadows: int, report: ReportProgress | None = 
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberGuess:
-    """Scores, and verdicts where the attack gives some."""
-
-    name: str
-    """Key of `core.studies.membership.REGISTRY`."""
-    rows: Ints = field(repr=False)
-    """(m,): who is judged."""
-    score: Floats = field(repr=False)
-    """(m,): finite; a higher one speaks for a member."""
-    verdict: Codes | None = field(repr=False)
-    """(m,): 1 = classified as a member."""
-
-
 AttackOutput = tuple[Floats, Codes | Mask | None]
-"""Of the m judged, members first: a score, higher for members, and who is called one, if the attack decides."""
+"""Of the m judged, members first: a finite score, higher for members, and who is called one, if the attack decides."""
 
 NEEDS = {
     "labels": "true and predicted labels",
@@ -402,14 +388,6 @@ class Attack:
     """Its place among the attacks, the quickest first."""
     scores: Callable[[Evidence], AttackOutput]
     """Says of the judged how much speaks for each being a member."""
-
-    def judge(self, evidence: Evidence) -> MemberGuess:
-        """Return what it says of the judged."""
-        score, verdict = self.scores(evidence)
-        called = None if verdict is None else verdict.astype(np.uint8)
-        return MemberGuess(
-            name=self.name, rows=evidence.split.judged_rows, score=score, verdict=called
-        )
 
     @property
     def described(self) -> str:

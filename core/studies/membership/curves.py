@@ -152,10 +152,9 @@ def _repeats(config: AuditConfig, repeats: int) -> Iterator[tuple[int, int]]:
 def _measured(point: CurvePoint, subject: Subject, group: int, splits: Splits) -> CurvePoint:
     """Return a point with the rates of the published attack on a subject; accuracy is on all test records."""
     *_, result = STUDY.run(subject, _PUBLISHED)
-    guess = result.guesses["network"]
-    member = result.inside(guess) == 1
+    member = result.member == 1
     flagged = result.verdicts["network"] == 1
-    side = two_sides(subject.dataset, group).sensitive[guess.rows] == 1
+    side = two_sides(subject.dataset, group).sensitive[result.rows] == 1
     predictions = subject.model.predictions
     labels = subject.dataset.labels
     vd = _rate(flagged, member & side) - _rate(flagged, member & ~side)

@@ -72,8 +72,7 @@ def interval_text(estimate: Estimate) -> str:
 def guarantee(result: MembershipResult) -> str:
     """Return what the privacy budget of the subject's training guarantees, beside what was measured."""
     config = result.subject.config
-    guess = result.guesses[result.strongest]
-    member = result.inside(guess) == 1
+    member = result.member == 1
     called = result.verdicts[result.strongest] == 1
     tpr = float(called[member].mean())
     fpr = float(called[~member].mean())

@@ -25,7 +25,7 @@ from ...datasets.columns import quoted, with_crossed
 from ...datasets.roles import MOST_GROUPS, groups_of
 from ...stats.estimates import Estimate
 from ..subject import Subject
-from .attack import MemberGuess, check_shadows, true_label_probability
+from .attack import AttackOutput, check_shadows, true_label_probability
 from .attacks import REGISTRY
 from .disparity import Disparities, DisparityResult, RangeTable, disparities, recall_by_range
 from .roc import Roc, advantage, cross_fitted_verdict, is_muted, roc
@@ -73,13 +73,29 @@ class MembershipResult:
 
     subject: Subject
     shadows: int
-    guesses: Mapping[str, MemberGuess] = field(repr=False)
+    guesses: Mapping[str, AttackOutput] = field(repr=False)
     """By attack, in the order of the registry."""
+
+    @cached_property
+    def rows(self) -> Ints:
+        """Rows of the m judged, members first."""
+        splits = self.subject.splits
+        return np.concatenate([np.sort(splits.train), np.sort(splits.test)])
+
+    @cached_property
+    def member(self) -> Codes:
+        """Whether each of the judged was trained on, (m,)."""
+        return np.isin(self.rows, self.subject.splits.train).astype(np.uint8)
+
+    @property
+    def groups(self) -> Codes:
+        """Group of each of the judged, (m,)."""
+        return self.subject.dataset.sensitive[self.rows]
 
     @cached_property
     def curves(self) -> dict[str, Roc]:
         """Each attack's ROC curve."""
-        rocs = {name: roc(guess.score, self.inside(guess)) for name, guess in self.guesses.items()}
+        rocs = {name: roc(score, self.member) for name, (score, _) in self.guesses.items()}
         return {
             name: replace(curve, auc=cross_fitted_interval(curve.auc, 0.5))
             if REGISTRY[name].learns
@@ -101,12 +117,12 @@ class MembershipResult:
     def verdicts(self) -> dict[str, Codes]:
         """Whom each attack calls a member, by what it learned on other people."""
         called = {}
-        for name, guess in self.guesses.items():
-            if REGISTRY[name].learns and guess.verdict is not None:
-                called[name] = guess.verdict
+        for name, (score, verdict) in self.guesses.items():
+            if REGISTRY[name].learns and verdict is not None:
+                called[name] = verdict.astype(np.uint8)
             else:
                 called[name] = cross_fitted_verdict(
-                    guess.score, self.inside(guess), seed=self.subject.config.seed
+                    score, self.member, seed=self.subject.config.seed
                 )
         return called
 
@@ -115,10 +131,8 @@ class MembershipResult:
         """Each attack's TPR - FPR at a threshold chosen on other people."""
         seed = self.subject.config.seed
         estimates = {}
-        for name, guess in self.guesses.items():
-            estimate = advantage(
-                guess.score, self.inside(guess), seed=seed, verdict=self.verdicts[name]
-            )
+        for name, (score, _) in self.guesses.items():
+            estimate = advantage(score, self.member, seed=seed, verdict=self.verdicts[name])
             estimates[name] = (
                 cross_fitted_interval(estimate, 0.0) if REGISTRY[name].learns else estimate
             )
@@ -138,17 +152,10 @@ class MembershipResult:
         self, measure: Callable[..., tuple[GapResult, ...]], **settings: Any
     ) -> dict[str, tuple[GapResult, ...]]:
         """Return a measure of each attack's scores."""
-        dataset = self.subject.dataset
-        names = dataset.group_names
+        names = self.subject.dataset.group_names
         return {
-            name: measure(
-                guess.score,
-                dataset.sensitive[guess.rows],
-                self.inside(guess),
-                names=names,
-                **settings,
-            )
-            for name, guess in self.guesses.items()
+            name: measure(score, self.groups, self.member, names=names, **settings)
+            for name, (score, _) in self.guesses.items()
         }
 
     @property
@@ -163,25 +170,20 @@ class MembershipResult:
 
     @cached_property
     def _disparities(self) -> Disparities:
-        guess = self.guesses[self.strongest]
-        dataset = self.subject.dataset
         return disparities(
             self.verdicts[self.strongest],
-            dataset.sensitive[guess.rows],
-            self.inside(guess),
-            names=dataset.group_names,
+            self.groups,
+            self.member,
+            names=self.subject.dataset.group_names,
             seed=self.subject.config.seed,
         )
 
     @cached_property
     def curves_by_group(self) -> tuple[Roc, ...]:
         """ROC curve of the strongest attack on each group, by code."""
-        guess = self.guesses[self.strongest]
-        dataset = self.subject.dataset
-        inside = self.inside(guess)
-        groups = dataset.sensitive[guess.rows]
-        sides = [groups == code for code in range(dataset.n_groups)]
-        return tuple(roc(guess.score[side], inside[side]) for side in sides)
+        score, _ = self.guesses[self.strongest]
+        sides = [self.groups == code for code in range(self.subject.dataset.n_groups)]
+        return tuple(roc(score[side], self.member[side]) for side in sides)
 
     @property
     def ranges(self) -> tuple[RangeTable, ...]:
@@ -189,23 +191,15 @@ class MembershipResult:
         released = self.subject.released_scores
         if released is None:
             return ()
-        guess = self.guesses[self.strongest]
         dataset = self.subject.dataset
-        certainty = true_label_probability(released, dataset.labels)[guess.rows]
-        groups = dataset.sensitive[guess.rows]
+        certainty = true_label_probability(released, dataset.labels)[self.rows]
         tables = []
         for gap in self.disparities:
-            side = (groups == dataset.group_names.index(gap.group)).astype(np.uint8)
+            side = (self.groups == dataset.group_names.index(gap.group)).astype(np.uint8)
             verdict = self.verdicts[self.strongest]
             names = (gap.group, gap.reference)
-            tables.append(
-                recall_by_range(certainty, verdict, side, self.inside(guess), names=names)
-            )
+            tables.append(recall_by_range(certainty, verdict, side, self.member, names=names))
         return tuple(tables)
-
-    def inside(self, guess: MemberGuess) -> Codes:
-        """Return whether each of those judged was trained on."""
-        return np.isin(guess.rows, self.subject.splits.train).astype(np.uint8)
 
     def grouped(self, groups: Codes, names: Sequence[str]) -> MembershipResult:
         """Return the same guesses about the same people in other groups, (n,), which attacks do not look at."""

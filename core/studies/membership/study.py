@@ -258,7 +258,7 @@ class MembershipStudy(Study[MembershipSettings, MembershipResult]):
                 f"attacks must name one that can be run on this model's {released}, got {names}."
             )
         for attack in attacks:
-            guesses[attack.name] = attack.judge(evidence)
+            guesses[attack.name] = attack.scores(evidence)
             yield MembershipResult(subject=subject, shadows=settings.shadows, guesses=dict(guesses))
 
     def findings(

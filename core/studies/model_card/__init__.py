@@ -23,7 +23,6 @@ from .card_result import (
 )
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from .meter import (
-    Ceiling,
     Measured,
     Meter,
     Prediction,
@@ -36,12 +35,9 @@ from .meter import (
 from .pinned_people import (
     DRAWS,
     Advice,
-    Draws,
-    InCommon,
     Pinned,
     Tried,
     advise,
-    in_common,
     pinned,
 )
 from .published_counts import STATISTIC_TITLES, STATISTICS
@@ -55,9 +51,6 @@ __all__ = [
     "STATISTICS",
     "STATISTIC_TITLES",
     "Advice",
-    "Ceiling",
-    "Draws",
-    "InCommon",
     "Measured",
     "Meter",
     "ModelCardResult",
@@ -71,7 +64,6 @@ __all__ = [
     "accuracy_under",
     "advise",
     "ceiling",
-    "in_common",
     "measure_card",
     "measure_cards",
     "measured",

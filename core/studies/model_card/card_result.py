@@ -29,14 +29,14 @@ from ...models import fit_model
 from ..study import ReportProgress
 from ..subject import Progress, Subject, prior_of
 from .equations import project
-from .meter import Ceiling, Measured, Meter, Prediction, ceiling, measured, meter, predict
+from .meter import Measured, Meter, Prediction, ceiling, measured, meter, predict
 from .pinned_people import (
     Advice,
-    Draws,
-    InCommon,
+    CommonValue,
     Pinned,
+    Tried,
     advise,
-    in_common,
+    common_values,
     noise_generator,
     pinned,
     precisions_tried,
@@ -393,13 +393,14 @@ class ModelCardResult(Result):
     """The expected gain, without anybody's true attribute."""
     measured: Measured
     pinned: Pinned = field(repr=False)
-    in_common: InCommon
+    common: tuple[CommonValue, ...]
+    """What the disclosed have clearly more often than the rest."""
     probability: Floats = field(repr=False)
     """(n,): the posterior after the release."""
-    draws: Draws | None = None
+    worst: Tried | None = None
     """The worst of several draws of the noise, this one among them, where there is noise."""
-    ceiling: Ceiling | None = None
-    """What no attacker with the prior can exceed, where that can be computed."""
+    ceiling: float | None = None
+    """Share of people that no attacker with the prior can expect to exceed, where that can be computed."""
     fewer: tuple[ModelCardResult, ...] = field(default=(), repr=False)
     """The cards of the first few of these models, at the `COUNTS` below all of them."""
     advice: Advice | None = None
@@ -423,9 +424,9 @@ class ModelCardResult(Result):
     @property
     def most_pinned(self) -> int:
         """People disclosed, in the worst of the random draws of the noise where there are several."""
-        if self.draws is None:
+        if self.worst is None:
             return self.pinned.count
-        return max(self.pinned.count, self.draws.pinned)
+        return max(self.pinned.count, self.worst.pinned)
 
     @property
     def unpredicted(self) -> int:
@@ -462,7 +463,7 @@ def measure_card(people: ReleasedPeople, settings: ModelCardSettings) -> ModelCa
         prediction=prediction,
         measured=measured(people.posterior, projected.probability, people.sensitive, chance=chance),
         pinned=disclosed,
-        in_common=in_common(disclosed, people.columns, release),
+        common=common_values(people.columns, disclosed.among(people.n)),
         probability=projected.probability,
         ceiling=ceiling(people.posterior, published),
     )
@@ -473,12 +474,12 @@ def measure_cards(people: ReleasedPeople, settings: ModelCardSettings) -> ModelC
     *fewer, card = (
         measure_card(people, replace(settings, count=count)) for count in counts_of(settings)
     )
-    draws = None
+    worst = None
     if card.published.noise is not None:
-        draws = worst_of_draws(
+        worst = worst_of_draws(
             people.posterior, card.published.release, sensitive=people.sensitive, seed=settings.seed
         )
-    return replace(card, fewer=tuple(fewer), draws=draws)
+    return replace(card, fewer=tuple(fewer), worst=worst)
 
 
 def release_of(people: ReleasedPeople, settings: ModelCardSettings) -> Release:

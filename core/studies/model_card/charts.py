@@ -40,7 +40,7 @@ def drawings(card: ModelCardResult) -> dict[str, Drawing]:
     charts[PEOPLE] = draw_pinned(card)
     if settings.n_models > 1:
         charts[BITS] = draw_release_bits(card)
-    if card.in_common.values:
+    if card.common:
         charts[IN_COMMON] = draw_in_common(card)
     if settings.n_models > 1:
         charts[SHARE] = draw_fullness(card)
@@ -296,7 +296,7 @@ def draw_in_common(study: ModelCardResult) -> Drawing:
             ],
             facts={"column": value.column},
         )
-        for value in study.in_common.values
+        for value in study.common
     ]
     axis = shares("Share who have it (%)")
     title = "What exposed people have in common"

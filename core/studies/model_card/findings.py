@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from ...stats.estimates import (
     Estimate,
     Quantity,
@@ -23,7 +25,7 @@ from ...stats.estimates import (
 from ..study import Finding
 from .card_result import EVERYBODY_ELSE, ModelCardResult, ReleasedPeople
 from .equations import DISTANCE_MEDIAN, DISTANCE_WORST
-from .pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
+from .pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned, cells_of
 from .release import precision_text
 
 KNOWS = "features, label and predictions of everybody, and the published numbers"
@@ -53,21 +55,21 @@ def disclosure(study: ModelCardResult) -> Finding:
     """Say whose attribute the card discloses."""
     n = study.pinned.count
     worst = study.most_pinned
-    draws = study.draws
+    several = study.worst
     attribute = study.people.attribute
     numbers = f"{_precision(study)} (models: {study.n_models})"
     correct = _correct(study)
     if study.status == "infeasible":
         point = f"{numbers} contradict what the attacker knows for certain: what they reveal is not known."
-    elif draws is not None and not worst and not draws.converged:
-        point = f"{numbers}: near-certain inference could not be computed in all of {draws.count} draws of the noise."
+    elif several is not None and not worst and not several.converged:
+        point = f"{numbers}: near-certain inference could not be computed in all of {several.draws} draws of the noise."
     else:
         point = f"{numbers} make the {attribute} near certain for {n:,} of {study.n:,} people"
         if correct:
             point += f" ({correct})"
         point += "."
-        if draws is not None and (worst > n or not n):
-            point += f" In the worst of {draws.count} draws of the noise: {worst:,}."
+        if several is not None and (worst > n or not n):
+            point += f" In the worst of {several.draws} draws of the noise: {worst:,}."
     gain = information_gain(study)
     accuracy = average_accuracy(study)
     exposed = worst < 0.05 * study.n and study.measured.accuracy_gain.high < 0.05
@@ -81,7 +83,7 @@ def disclosure(study: ModelCardResult) -> Finding:
         else:
             what = "a draw of this noise with a secret seed"
         to_do = f"Publish {what} at this precision only. Estimate again before anything is added."
-    if study.status == "infeasible" or (draws is not None and not draws.converged):
+    if study.status == "infeasible" or (several is not None and not several.converged):
         so_what = to_do = ""
     caveats = (
         study.reason and f"Not reliable: {study.reason}",
@@ -125,13 +127,12 @@ def _fewer(study: ModelCardResult) -> str:
 def near_certain(study: ModelCardResult) -> Finding:
     """Say how many of those the attacker was unsure about are disclosed, as what, and what they share."""
     disclosed = study.pinned
-    draws = study.draws
-    cells = study.in_common
+    worst = study.worst
     if study.status == "infeasible":
         return Finding(
             point="Near-certain inference: not known, because no posterior agrees with the numbers."
         )
-    if draws is None:
+    if worst is None:
         draw_text = ""
     else:
         draw_text = " in this draw of the noise"
@@ -141,25 +142,22 @@ def near_certain(study: ModelCardResult) -> Finding:
         evidence.append(
             f"Inferred of all: “{most[0]}”, as {percent(most[1], decimals=0)} of people are."
         )
-    if draws is not None and (draws.converged or study.most_pinned):
-        evidence.append(f"In the worst of {draws.count} draws: {study.most_pinned:,}.")
-    elif draws is not None:
+    if worst is not None and (worst.converged or study.most_pinned):
+        evidence.append(f"In the worst of {worst.draws} draws: {study.most_pinned:,}.")
+    elif worst is not None:
         evidence.append(
-            f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers."
+            f"Not known in all of {worst.draws} draws: in some no posterior agrees with the numbers."
         )
-    if math.isnan(cells.median_cell_rest):
-        rest = ""
-    else:
-        rest = f", anybody else with {cells.median_cell_rest - 1:,.0f}"
-    shared_with = f"{cells.median_cell - 1:,.0f} others{rest}"
-    shared = f"A disclosed person shares label and predictions with {shared_with} (medians)."
-    if cells.values:
-        in_common = ""
-    else:
-        in_common = " No other value is clearly more frequent among them."
     so_what = ""
     if disclosed.count:
-        so_what = f"{shared}{in_common}"
+        cells, other_cells = cells_of(disclosed, study.published.release)
+        rest = ""
+        if other_cells.size:
+            rest = f", anybody else with {np.median(other_cells) - 1:,.0f}"
+        shared_with = f"{np.median(cells) - 1:,.0f} others{rest}"
+        so_what = f"A disclosed person shares label and predictions with {shared_with} (medians)."
+        if not study.common:
+            so_what += " No other value is clearly more frequent among them."
     return Finding(
         point=f"Near-certain inference{draw_text}: {count(disclosed.count)} of {count(disclosed.n_unsure)} people "
         f"whose {study.people.attribute} was uncertain.",
@@ -230,8 +228,8 @@ def uncertainty_resolved(study: ModelCardResult) -> Finding:
     point = f"Expected share of the remaining uncertainty (entropy) resolved: {share}."
     if meter.share >= 1.0:
         point = "The numbers could determine everybody's attribute."
-        most = study.ceiling.accuracy if study.ceiling else 1.0
-        if study.pinned.count < study.pinned.n_unsure or most < SETTLED[1]:
+        limited = study.ceiling is not None and study.ceiling < SETTLED[1]
+        if study.pinned.count < study.pinned.n_unsure or limited:
             point = "The numbers hold as many bits as are uncertain, but not everybody's attribute is near certain."
     if not meter.prior_bits:
         point = "There was no uncertainty to resolve."
@@ -274,14 +272,14 @@ def average_accuracy(study: ModelCardResult) -> Finding:
 
 def _ceiling(study: ModelCardResult) -> str:
     """Say what no attacker with this prior can exceed, where that is known; all is conditional on the prior."""
-    ceiling = study.ceiling
-    if ceiling is None:
+    epsilon = study.published.release.epsilon
+    if study.ceiling is None:
         return ""
-    if ceiling.exact:
+    if epsilon is None:
         how = "exact posterior"
     else:
-        how = f"ε = {study.published.release.epsilon:g}, mean over the noise"
-    return f" {at_most(ceiling.accuracy, how)}"
+        how = f"ε = {epsilon:g}, mean over the noise"
+    return f" {at_most(study.ceiling, how)}"
 
 
 def noise_seed(study: ModelCardResult) -> Finding:
@@ -422,12 +420,13 @@ DRAWN = "The numbers with noise drawn once, not for publishing"
 
 def tables(study: ModelCardResult) -> dict[str, list[Row]]:
     """Return accuracies and bits, what the disclosed share, other precisions, and every number published."""
-    cell_rows: list[Row] = []
-    if study.pinned.count:
-        cell_rows = [
-            {"people alike": size, "disclosed among them": n}
-            for size, n in study.in_common.cell_sizes
-        ]
+    sizes, counts = np.unique(
+        cells_of(study.pinned, study.published.release)[0], return_counts=True
+    )
+    cell_rows: list[Row] = [
+        {"people alike": size, "disclosed among them": n}
+        for size, n in zip(sizes.tolist(), counts.tolist(), strict=True)
+    ]
     numbers = PUBLISHED if study.published.noise is None else DRAWN
     by_number: list[Row] = []
     if study.fewer:
@@ -493,9 +492,7 @@ def attack_rows(study: ModelCardResult) -> list[Row]:
             )
         )
     if study.ceiling is not None:
-        rows.append(
-            _attack_row("no attacker exceeds, if the prior is right", study.ceiling.accuracy)
-        )
+        rows.append(_attack_row("no attacker exceeds, if the prior is right", study.ceiling))
     return rows
 
 
@@ -560,7 +557,7 @@ def common_rows(study: ModelCardResult) -> list[Row]:
             "among the disclosed": share(value.among_pinned),
             "among the rest": share(value.among_rest),
         }
-        for value in study.in_common.values
+        for value in study.common
     ]
 
 

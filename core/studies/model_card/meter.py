@@ -370,29 +370,20 @@ _ROUNDING = 1e-9
 """What a number computed again may be off by."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ceiling(Result):
-    """The share of people that any attacker with the prior can expect to guess correctly, at most.
+def ceiling(prior: npt.ArrayLike, published: Published) -> float | None:
+    """Return the share of people that any attacker with the prior can expect to guess correctly, at most.
 
-    `exact` says whether it is that of the exact posterior; otherwise it follows from the card's ε, over the noise.
-    """
-
-    accuracy: float
-    exact: bool
-
-
-def ceiling(prior: npt.ArrayLike, published: Published) -> Ceiling | None:
-    """Return the ceiling of a card; None without noise where the group is too large, or nothing agrees with the card.
-
-    `prior`, shape (n,), is P(s_i = 1) before, independent between people.
+    Without noise it is that of the exact posterior, None where the group is too large or nothing agrees with the card;
+    with noise it follows from the card's ε, over the noise. `prior`, shape (n,), is P(s_i = 1) before, independent
+    between people.
     """
     epsilon = published.release.epsilon
     if epsilon is not None:
-        return Ceiling(accuracy=accuracy_under(prior, epsilon), exact=False)
+        return accuracy_under(prior, epsilon)
     posterior = exact_posterior(prior, published)
     if posterior is None:
         return None
-    return Ceiling(accuracy=float(np.maximum(posterior, 1.0 - posterior).mean()), exact=True)
+    return float(np.maximum(posterior, 1.0 - posterior).mean())
 
 
 def accuracy_under(prior: npt.ArrayLike, epsilon: float) -> float:

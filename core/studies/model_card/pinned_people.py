@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +55,10 @@ class Pinned(Result):
         """Number of people disclosed."""
         return int(self.people.size)
 
+    def among(self, n: int) -> Mask:
+        """Return which of n people are disclosed, (n,)."""
+        return np.isin(np.arange(n), self.people)
+
 
 def pinned(
     before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None
@@ -86,16 +90,21 @@ _ENOUGH = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draws(Result):
-    """The worst of several draws of the noise."""
+class Tried(Result):
+    """One precision and how many people it discloses."""
 
-    count: int
-    """Draws looked at; they end soon where somebody is disclosed. 1 without noise."""
+    decimals: int | None
+    epsilon: float | None
+    """Both None: exact."""
     pinned: int
-    """Most people disclosed in any of them."""
-    converged: bool
+    """People disclosed; the most of all draws of the noise, which end soon where somebody is."""
+    df_bits: float = math.nan
+    """Predicted gain, see `core.studies.model_card.Prediction`; nan where it was not asked for."""
+    converged: bool = True
     """Whether a posterior that agrees with the numbers was found for each random draw. Otherwise `pinned` counts too
-    few people."""
+    few people, and this precision is not advised."""
+    draws: int = 1
+    """Draws of the noise behind `pinned`; 1 without."""
 
 
 def noise_generator(
@@ -111,7 +120,7 @@ def noise_generator(
 
 def worst_of_draws(
     posterior: npt.ArrayLike, release: Release, *, sensitive: npt.ArrayLike, seed: int = 0
-) -> Draws:
+) -> Tried:
     """Return the most people that a release discloses under any random noise, or without noise.
 
     Fewer draws are looked at where the first few disclose somebody.
@@ -131,7 +140,13 @@ def worst_of_draws(
         most = max(most, pinned(posterior, projection.probability).count)
         all_converged = all_converged and projection.converged
         done += 1
-    return Draws(count=done, pinned=most, converged=all_converged)
+    return Tried(
+        decimals=release.decimals,
+        epsilon=release.epsilon,
+        pinned=most,
+        converged=all_converged,
+        draws=done,
+    )
 
 
 _FEW_NUMBERS = 8
@@ -148,51 +163,28 @@ class CommonValue(Result):
     among_rest: Estimate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InCommon(Result):
-    """What the disclosed share."""
+def cells_of(disclosed: Pinned, release: Release) -> tuple[Ints, Ints]:
+    """Return the size of the cell that each disclosed person sits in, and that of everybody else.
 
-    values: tuple[CommonValue, ...]
-    """The largest difference of shares first; only those that are significant among all values of all columns."""
-    cell_sizes: tuple[tuple[int, int], ...]
-    """(size, disclosed people in cells of this size), ascending. A cell holds the people with identical predictions of
-    all models and the same label."""
-    median_cell: float
-    median_cell_rest: float
-    """Median size of the cell a disclosed person sits in, and anybody else; nan where there is nobody."""
-
-
-def in_common(disclosed: Pinned, columns: pandas.DataFrame, release: Release) -> InCommon:
-    """Return what the disclosed have in common among the columns, of n rows, that are known of everybody."""
-    chosen = np.zeros(release.n, dtype=np.bool_)
-    chosen[disclosed.people] = True
+    A cell holds the people with identical predictions of all models and the same label.
+    """
     size = release.cells.people[release.cells.pattern]
-    sizes, counts = np.unique(size[chosen], return_counts=True)
-    values: tuple[CommonValue, ...] = ()
-    median_cell = math.nan
-    median_cell_rest = math.nan
-    if disclosed.count:
-        values = common_values(columns, chosen)
-        median_cell = float(np.median(size[chosen]))
-    if disclosed.count < release.n:
-        median_cell_rest = float(np.median(size[~chosen]))
-    return InCommon(
-        values=values,
-        cell_sizes=tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
-        median_cell=median_cell,
-        median_cell_rest=median_cell_rest,
-    )
+    chosen = disclosed.among(release.n)
+    return size[chosen], size[~chosen]
 
 
 def common_values(columns: pandas.DataFrame, chosen: Mask) -> tuple[CommonValue, ...]:
-    """Return up to 8 values the chosen have clearly more often.
+    """Return up to 8 values the chosen have clearly more often, the largest difference of shares first.
 
-    That is by Fisher's exact test with Bonferroni's correction for the number of values.
+    That is by Fisher's exact test with Bonferroni's correction for the number of values; none where nobody or everybody
+    is chosen.
     """
     from scipy.stats import hypergeom
 
     n = chosen.size
     n_chosen = int(chosen.sum())
+    if n_chosen in (0, n):
+        return ()
     common = []
     every = [
         (str(name), *value_mask) for name in columns.columns for value_mask in _split(columns[name])
@@ -233,34 +225,35 @@ _EPSILONS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried(Result):
-    """One precision and how many people it discloses."""
-
-    decimals: int | None
-    epsilon: float | None
-    """Both None: exact."""
-    pinned: int
-    """People disclosed; the most of all draws of the noise, which end soon where somebody is."""
-    df_bits: float
-    """Predicted gain, see `core.studies.model_card.Prediction`."""
-    converged: bool = True
-    """Whether a posterior that agrees with the numbers was found for each random draw. Otherwise `pinned` counts too
-    few people, and this precision is not advised."""
-    draws: int = 1
-    """Draws of the noise behind `pinned`; 1 without."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Advice(Result):
     """What to publish for this table and these models."""
 
-    exact: bool
-    """Whether even exact numbers disclose nobody."""
-    decimals: int | None
-    """Most decimals (4 to 1) that disclose nobody, nor do fewer; None where none of them does, or exact is fine."""
-    epsilon: float | None
-    """Largest privacy budget tried that discloses nobody in any draw, nor do smaller ones; None where none does."""
     tried: tuple[Tried, ...]
+    """From fine to coarse: exact numbers and rounded ones, then those with noise."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether even exact numbers disclose nobody, nor do rounded ones."""
+        finest = self._finest(noisy=False)
+        return finest is not None and finest.decimals is None
+
+    @property
+    def decimals(self) -> int | None:
+        """Most decimals (4 to 1) that disclose nobody, nor do fewer; None where none of them does, or exact is fine."""
+        finest = self._finest(noisy=False)
+        return None if finest is None else finest.decimals
+
+    @property
+    def epsilon(self) -> float | None:
+        """Largest privacy budget tried that discloses nobody in any draw, nor do smaller ones; None where none does."""
+        finest = self._finest(noisy=True)
+        return None if finest is None else finest.epsilon
+
+    def _finest(self, *, noisy: bool) -> Tried | None:
+        """Return the first row, from fine to coarse, from which on it is known that nobody is disclosed."""
+        rows = [row for row in self.tried if (row.epsilon is not None) == noisy]
+        harmless = list(takewhile(lambda row: row.converged and not row.pinned, reversed(rows)))
+        return harmless[-1] if harmless else None
 
     @property
     def misled(self) -> bool:
@@ -306,37 +299,6 @@ def advise(
             if read not in predicted:
                 predicted[read] = predict(posterior, plan, seed=seed).bits.value
             worst = worst_of_draws(posterior, plan, sensitive=sensitive, seed=seed)
-            row = Tried(
-                decimals=decimals,
-                epsilon=epsilon,
-                pinned=worst.pinned,
-                df_bits=predicted[read],
-                converged=worst.converged,
-                draws=worst.count,
-            )
-            tried.append(row)
+            tried.append(replace(worst, df_bits=predicted[read]))
         steps.tick()
-    finest = _finest([row for row in tried if row.epsilon is None])
-    largest = _finest([row for row in tried if row.epsilon is not None])
-    decimals = None
-    if finest is not None:
-        decimals = finest.decimals
-    epsilon = None
-    if largest is not None:
-        epsilon = largest.epsilon
-    return Advice(
-        exact=finest is not None and finest.decimals is None,
-        decimals=decimals,
-        epsilon=epsilon,
-        tried=tuple(tried),
-    )
-
-
-def _finest(rows: list[Tried]) -> Tried | None:
-    """Return the first row, from fine to coarse, from which on it is known that nobody is disclosed."""
-    fine = None
-    for row in reversed(rows):
-        if row.pinned or not row.converged:
-            break
-        fine = row
-    return fine
+    return Advice(tried=tuple(tried))

@@ -312,10 +312,7 @@ class PeopleAtRisk(Result):
     @cached_property
     def common(self) -> tuple[CommonValue, ...]:
         """What those found have clearly more often than the rest."""
-        risk = self.number > 0
-        if 0 < risk.sum() < self.n:
-            return common_values(self.columns, risk)
-        return ()
+        return common_values(self.columns, self.number > 0)
 
     @property
     def sets(self) -> tuple[tuple[tuple[bool, ...], int], ...]:

@@ -475,12 +475,12 @@ class PeopleAttacks:
             return replace(self._nobody("membership", reason), **average)
         rates = {name: curve.tpr_at(LOW_FPR).value for name, curve in result.curves.items()}
         name = max(rates, key=lambda attack: np.nan_to_num(rates[attack]))
-        guess = result.guesses[name]
+        score, _ = result.guesses[name]
         identified = exceeding(
             "membership",
-            guess.score,
-            result.inside(guess) == 1,
-            self._positions(guess.rows),
+            score,
+            result.member == 1,
+            self._positions(result.rows),
             f"{REGISTRY[name].phrase} at 1% FPR",
             tried=len(rates),
         )

@@ -164,7 +164,9 @@ def test_comparison(guarded):
 
 def test_blurme_adds_what_speaks_against_a_value(guarded):
     classifier = guarded.classifier("logistic")
-    noisy = comparators.blurme(SAMPLE.people_test, SAMPLE.values_test, guarded.known_people, classifier, n_added=2)
+    noisy = comparators.blurme(
+        SAMPLE.people_test, SAMPLE.values_test, guarded.ratings.people_train, classifier, n_added=2
+    )
     for k in range(5):
         new = (noisy[[k]] - SAMPLE.people_test[[k]]).tocoo().col
         weight = classifier.coef_[SAMPLE.values_test[k]]
@@ -172,12 +174,12 @@ def test_blurme_adds_what_speaks_against_a_value(guarded):
         assert set(new) == set(free[np.argsort(weight[free])[:2]])
     two = RatingsDefense(ratings_samples.ratings(values=2), SETTINGS)
     records, truth, classifier = two.ratings.people_test, two.ratings.values_test, two.classifier("logistic")
-    noisy = comparators.blurme(records, truth, two.known_people, classifier, n_added=5)
+    noisy = comparators.blurme(records, truth, two.ratings.people_train, classifier, n_added=5)
     assert classifier.score(noisy, truth) < classifier.score(records, truth) - 0.2
 
 
 def test_chisquare_adds_items_of_another_value(guarded):
-    noisy = comparators.chisquare(SAMPLE.people_test, SAMPLE.values_test, guarded.known_people, n_added=1)
+    noisy = comparators.chisquare(SAMPLE.people_test, SAMPLE.values_test, *guarded.known_people, n_added=1)
     rows, columns = (noisy - SAMPLE.people_test).nonzero()
     assert (rows == np.arange(100)).all()
     by_value = np.array([(SAMPLE.people_train[SAMPLE.values_train == i] > 0).mean(axis=0) for i in range(4)])

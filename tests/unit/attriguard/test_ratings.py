@@ -16,7 +16,6 @@ from core.studies.attriguard import RatingsDefense, recommendation, representati
 from core.studies.attriguard.allocation import changes_per_entry, concentration
 from core.studies.attriguard.attackers import (
     Fitted,
-    KnownPeople,
     RegionBased,
     fit_distilled,
     fit_dropping,
@@ -104,7 +103,7 @@ def test_recommendation_needs_ratings():
             recommendation(RatingsDefense(poor, SETTINGS))
 
 
-KNOWN_PEOPLE = KnownPeople(records=SAMPLE.people_train, values=SAMPLE.values_train, n_values=4)
+KNOWN_PEOPLE = (SAMPLE.people_train, SAMPLE.values_train)
 
 
 def test_a_network_keeps_its_best_pass():
@@ -112,10 +111,10 @@ def test_a_network_keeps_its_best_pass():
 
     def lesson():
         passes.append(len(passes))
-        values = KNOWN_PEOPLE.values if passes[-1] < 10 else (KNOWN_PEOPLE.values + 1) % 4  # lies from here on
-        return KNOWN_PEOPLE.records, values
+        values = SAMPLE.values_train if passes[-1] < 10 else (SAMPLE.values_train + 1) % 4  # lies from here on
+        return SAMPLE.people_train, values
 
-    guess = Fitted(fit_network(KNOWN_PEOPLE, seed=0, lesson=lesson)).guess(SAMPLE.people_test)
+    guess = Fitted(fit_network(*KNOWN_PEOPLE, seed=0, lesson=lesson)).guess(SAMPLE.people_test)
     assert 11 <= len(passes) <= 13
     assert (guess == SAMPLE.values_test).mean() > 0.25 + 0.15  # chance is a quarter
 
@@ -123,21 +122,21 @@ def test_a_network_keeps_its_best_pass():
 @pytest.mark.parametrize(("certainty", "truth"), [(1.0, 0.0), (0.7, 0.1)])
 def test_the_student_learns_what_the_teacher_believes_and_nothing_else(certainty, truth, monkeypatch):
     """The teacher holds that everybody's value is the next one, with this certainty."""
-    next_values, lessons = (KNOWN_PEOPLE.values + 1) % 4, []
+    next_values, lessons = (SAMPLE.values_train + 1) % 4, []
     beliefs = np.full((next_values.size, 4), (1.0 - certainty) / 3)
     beliefs[np.arange(next_values.size), next_values] = certainty
 
-    def keep(known_people, *, seed, lesson):
+    def keep(records, values, *, seed, lesson):
         lessons.extend(lesson()[1] for _ in range(200))
 
     monkeypatch.setattr("core.studies.attriguard.attackers.fit_network", keep)
-    fit_distilled(KNOWN_PEOPLE, SimpleNamespace(predict_proba=lambda records: beliefs), seed=0)
+    fit_distilled(*KNOWN_PEOPLE, SimpleNamespace(predict_proba=lambda records: beliefs), seed=0)
     assert (np.array(lessons) == next_values).mean() == pytest.approx(certainty, abs=0.01)
-    assert (np.array(lessons) == KNOWN_PEOPLE.values).mean() == pytest.approx(truth, abs=0.01)
+    assert (np.array(lessons) == SAMPLE.values_train).mean() == pytest.approx(truth, abs=0.01)
 
 
 def test_a_region_votes_as_noisy_records_would():
-    network, dense = fit_network(KNOWN_PEOPLE, seed=0), SAMPLE.people_test.toarray()
+    network, dense = fit_network(*KNOWN_PEOPLE, seed=0), SAMPLE.people_test.toarray()
     points = np.random.default_rng([5, 3]).uniform(-0.3, 0.3, size=(15, 60))
     votes = np.array([network.predict(dense + point) for point in points])
     expected = np.array([np.bincount(column, minlength=4).argmax() for column in votes.T])
@@ -146,11 +145,11 @@ def test_a_region_votes_as_noisy_records_would():
 
 
 def test_dropping_leaves_out_what_carries_the_noise():
-    noise = representatives(KNOWN_PEOPLE.records, fit_unaware(KNOWN_PEOPLE, "logistic", seed=0))
+    noise = representatives(SAMPLE.people_train, fit_unaware(*KNOWN_PEOPLE, "logistic", seed=0))
     mechanism = noise.mechanism(SAMPLE.shares, 3.0)
-    retained_columns = concentration(KNOWN_PEOPLE.records, noise, mechanism).without(0.9)
-    attacker = fit_dropping(KNOWN_PEOPLE, retained_columns, seed=0)
-    carried = changes_per_entry(KNOWN_PEOPLE.records, noise, mechanism)
+    retained_columns = concentration(SAMPLE.people_train, noise, mechanism).without(0.9)
+    attacker = fit_dropping(*KNOWN_PEOPLE, retained_columns, seed=0)
+    carried = changes_per_entry(SAMPLE.people_train, noise, mechanism)
     carried /= carried.sum()
     dropped = np.setdiff1d(np.arange(60), retained_columns)
     assert 0 < dropped.size < 60 and carried[dropped].min() >= carried[retained_columns].max()

@@ -210,12 +210,11 @@ def _rows(rng):
 
 
 def _waterfall(rng):
-    steps, builds = [], [None, *STEPS]
+    steps = []
     for i, name in enumerate((*STEPS, "constraint_without_shares", "permuted_predictions")):
-        values, changes = ({"accuracy": spread(rng)} for _ in range(2))
         count = 1 if i == 0 or rng.random() < 0.9 else 0
-        on = builds[min(i, 4)]
-        steps.append(LeakStep(step=name, builds_on=on, values=values, changes=changes if i else {}, n_seeds=count))
+        values, changes = {"accuracy": replace(spread(rng), seeds=count)}, {"accuracy": spread(rng)}
+        steps.append(LeakStep(step=name, values=values, changes=changes if i else {}))
     leak = invent(Attribution, rng, steps=tuple(steps), n_seeds=5, n_true=int(rng.integers(0, 6)))
     now = disclosures(rng)[0] if rng.random() < 0.5 else None
     return correction.draw_waterfall(leak, estimate(rng), label=nasty(rng), attribute=nasty(rng), now=now)
@@ -327,8 +326,7 @@ def cards(rng):
         )
         prediction = replace(now.prediction, bits=replace(bits, value=size * rng.random()))
         values = tuple(invent(CommonValue, rng) for _ in range(int(rng.integers(0, 9))))
-        common = replace(now.in_common, values=values)
-        studies.append(replace(now, meter=meter, measured=measured, prediction=prediction, in_common=common))
+        studies.append(replace(now, meter=meter, measured=measured, prediction=prediction, common=values))
     *fewer, last = studies
     return replace(last, fewer=tuple(fewer))
 
@@ -345,7 +343,7 @@ def _precisions(rng):
     for (decimals, epsilon), n in zip(kinds, pinned, strict=True):
         bits, converged = pick(rng, 0.0, 0.004, 12_345.6), rng.random() < 0.9
         tried.append(Tried(decimals=decimals, epsilon=epsilon, pinned=n, df_bits=bits, converged=converged))
-    advice = Advice(exact=False, decimals=None, epsilon=None, tried=tuple(tried))
+    advice = Advice(tried=tuple(tried))
     return model_card.draw_precisions(advice, kinds[int(rng.integers(len(kinds)))])
 
 

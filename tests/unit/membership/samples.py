@@ -24,7 +24,7 @@ def remembered(split, n, *, seed=0, share=0.8):
 
 def guess(name, p, labels, split, **more):
     """Return what an attack says of the judged, given the model's answers about everybody."""
-    return REGISTRY[name].judge(Evidence(labels=labels, split=split, released=p, **more))
+    return REGISTRY[name].scores(Evidence(labels=labels, split=split, released=p, **more))
 
 
 def verdict_arrays(flagged, people):
@@ -42,7 +42,6 @@ def divisions(people, taken):
 
 def curve(name, evidence):
     """Return the ROC curve of an attack."""
-    guessed = REGISTRY[name].judge(evidence)
-    assert np.isfinite(guessed.score).all()
-    assert np.array_equal(guessed.rows, evidence.split.judged_rows)
-    return roc(guessed.score, evidence.split.judged_records[1])
+    score, _ = REGISTRY[name].scores(evidence)
+    assert np.isfinite(score).all() and score.size == evidence.split.judged_rows.size
+    return roc(score, evidence.split.judged_records[1])

@@ -64,7 +64,7 @@ def test_liras_score_is_the_likelihood_ratio(per_person):
     """With a variance per person, or with one for all, whichever was chosen."""
     evidence = at_random(1, shadows=64)
     evidence.memo[lira._CHOICE] = per_person
-    shadow_set, score = evidence.shadow_models, REGISTRY["lira"].judge(evidence).score
+    shadow_set, score = evidence.shadow_models, REGISTRY["lira"].scores(evidence)[0]
     logits = logit(shadow_set.label_probability[:, :M])
     phi = logit(evidence.label_probability)[evidence.split.judged_rows]
     parts = {}
@@ -107,7 +107,7 @@ def by_hand(evidence):
 @given(seed=st.integers(0, 10_000))
 def test_rmias_score_is_the_share_of_the_population_beaten(seed):
     evidence = at_random(seed)
-    assert REGISTRY["rmia"].judge(evidence).score == pytest.approx(by_hand(evidence), abs=1e-12)
+    assert REGISTRY["rmia"].scores(evidence)[0] == pytest.approx(by_hand(evidence), abs=1e-12)
 
 
 def scattered(n, least, most):
@@ -139,10 +139,10 @@ def remembering(noise, *, gain, shadows, seed, n):
 def rates(evidence):
     """Return the TPR at 1% FPR of either variance on the target, and of LiRA."""
     member = evidence.split.judged_records[1]
-    scores = {"chosen": REGISTRY["lira"].judge(evidence).score}
+    scores = {"chosen": REGISTRY["lira"].scores(evidence)[0]}
     for name, per_person in (("per person", True), ("shared", False)):
         forced = replace(evidence, memo={"shadows": evidence.shadow_models, lira._CHOICE: per_person})
-        scores[name] = REGISTRY["lira"].judge(forced).score
+        scores[name] = REGISTRY["lira"].scores(forced)[0]
     return {name: float(roc(score, member).reached(0.01)) for name, score in scores.items()}
 
 

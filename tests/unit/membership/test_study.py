@@ -12,7 +12,6 @@ from core.base.errors import InputError
 from core.datasets.splits import split
 from core.stats.estimates import Estimate
 from core.studies.membership import (
-    MemberGuess,
     MembershipResult,
     MembershipSettings,
     most_caught,
@@ -54,8 +53,7 @@ def test_run_refuses_attacks(attack, sentence, result):
 
 
 def test_disparities_are_those_of_the_verdicts(result):
-    guess, verdict = result.guesses[result.strongest], result.verdicts[result.strongest]
-    member, group = result.inside(guess), result.subject.dataset.sensitive[guess.rows]
+    verdict, member, group = result.verdicts[result.strongest], result.member, result.groups
     alone = vulnerability_disparity(verdict, group, member)
     (gaps,) = result.disparities
     for name in ("vd", "fpr_gap", "advantage_gap"):
@@ -83,8 +81,7 @@ def drawn_result(sensitive, side, names, remembered=None):
     score = rng.standard_normal(rows.size)
     if remembered is not None:
         score += 4.0 * ((rows < side) & remembered[rows])
-    guess = MemberGuess(name="loss", rows=rows, score=score, verdict=None)
-    return MembershipResult(subject=subject, shadows=0, guesses={"loss": guess})
+    return MembershipResult(subject=subject, shadows=0, guesses={"loss": (score, None)})
 
 
 @pytest.mark.parametrize("names", [("men", "women"), ("A", "B", "C")])
@@ -92,13 +89,13 @@ def test_the_table_of_an_audit_has_a_row_a_group_and_one_of_everybody(names):
     side = 1000 * len(names)
     sensitive = np.arange(2 * side + 200) % len(names)
     result = drawn_result(sensitive, side, names)
-    guess = result.guesses["loss"]
+    score, _ = result.guesses["loss"]
     table = STUDY.tables(result, MembershipSettings(shadows=0))["Membership attacks"]
     rates = {row["people"]: row["TPR at 1% FPR"] for row in table}
     assert sorted(rates) == sorted((*names, "everybody"))
     for code, name in enumerate(names):
-        in_group = sensitive[guess.rows] == code
-        rate = roc(guess.score[in_group], result.inside(guess)[in_group]).tpr_at(0.01).value
+        in_group = sensitive[result.rows] == code
+        rate = roc(score[in_group], result.member[in_group]).tpr_at(0.01).value
         assert rates[name] == pytest.approx(rate)
 
 

@@ -17,14 +17,13 @@ from core.studies.model_card import (
     ModelCardSettings,
     Release,
     advise,
-    in_common,
     measure_card,
     pinned,
     project,
     released_people,
 )
 from core.studies.model_card.card_result import _left_out, _trained, natural_models
-from core.studies.model_card.pinned_people import Tried, common_values, noise_generator, worst_of_draws
+from core.studies.model_card.pinned_people import Tried, cells_of, common_values, noise_generator, worst_of_draws
 from core.studies.subject import AuditConfig, prior_of, subject_of
 from tests.release_samples import large_case, moved_bits
 
@@ -113,13 +112,15 @@ def test_what_the_pinned_share():
     h = ((np.arange(n) < 100) | np.isin(np.arange(n), rows[:2])).astype(int)
     labels = (np.arange(n) >= 300).astype(int)
     after = np.where(np.isin(np.arange(n), rows), 1.0, 0.5)
-    shared = in_common(pinned(np.full(n, 0.5), after), columns, Release(h, labels=labels))
-    assert {(row.column, row.value) for row in shared.values} == {("town", "B"), ("age", "above 299.25, to 399")}
+    disclosed = pinned(np.full(n, 0.5), after)
+    shared = common_values(columns, disclosed.among(n))
+    assert {(row.column, row.value) for row in shared} == {("town", "B"), ("age", "above 299.25, to 399")}
     rest = columns.drop(index=rows)
     shares = {"town": (rest["town"] == "B").mean(), "age": (rest["age"] >= 300).mean()}
-    assert {row.column: row.among_rest.value for row in shared.values} == pytest.approx(shares)
-    assert shared.cell_sizes == ((2, 2), (98, len(rows) - 2))
-    assert (shared.median_cell, shared.median_cell_rest) == (98, 200)
+    assert {row.column: row.among_rest.value for row in shared} == pytest.approx(shares)
+    cells, other_cells = cells_of(disclosed, Release(h, labels=labels))
+    assert [cells.tolist().count(size) for size in (2, 98)] == [2, len(rows) - 2] and cells.size == len(rows)
+    assert (np.median(cells), np.median(other_cells)) == (98, 200)
 
 
 def test_what_ten_people_drawn_at_random_share_is_called_chance():
@@ -136,10 +137,11 @@ def test_what_ten_people_drawn_at_random_share_is_called_chance():
 )
 def test_advice_is_misled_where_noise_alone_pins_somebody(exact, rounded, noisy, misled):
     tried = (
+        Tried(decimals=None, epsilon=None, pinned=int(not exact)),
         Tried(decimals=3, epsilon=None, pinned=rounded, df_bits=0.0),
         Tried(decimals=None, epsilon=3.0, pinned=noisy, df_bits=0.0),
     )
-    assert Advice(exact=exact, decimals=None, epsilon=None, tried=tried).misled == misled
+    assert Advice(tried=tried).misled == misled
 
 
 @pytest.mark.long
@@ -160,11 +162,11 @@ def test_worst_of_draws_is_the_most_of_those_looked_at(epsilon):
     case = large_case(200, n=250, k=25, epsilon=epsilon)
     worst = worst_of_draws(case.posterior, case.release, sensitive=case.sensitive, seed=4)
     counts = []
-    for draw in range(worst.count):
+    for draw in range(worst.draws):
         published = case.release.publish(case.sensitive, rng=noise_generator(4, epsilon=epsilon, draw=draw))
         counts.append(pinned(case.posterior, project(case.posterior, published).probability).count)
     assert worst.pinned == max(counts)
-    assert worst.count == DRAWS or (worst.count >= 3 and worst.pinned and not any(counts[2:-1]))
+    assert worst.draws == DRAWS or (worst.draws >= 3 and worst.pinned and not any(counts[2:-1]))
 
 
 def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch):

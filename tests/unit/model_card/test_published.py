@@ -12,9 +12,9 @@ import pytest
 from core.base.errors import InputError
 from core.stats.estimates import certain
 from core.studies.model_card import (
-    Draws,
     ModelCardSettings,
     Release,
+    Tried,
     accuracy_under,
     ceiling,
     measure_card,
@@ -26,7 +26,7 @@ from core.studies.model_card import (
 )
 from core.studies.model_card import findings as card_findings
 from core.studies.model_card.equations import LATTICE, modes_of
-from core.studies.model_card.meter import Ceiling, Prediction, exact_posterior, formula_prediction, gained_bits
+from core.studies.model_card.meter import Prediction, exact_posterior, formula_prediction, gained_bits
 from tests.oracles.exact_posterior import agreeing
 from tests.oracles.exact_posterior import exact_posterior as by_every_vector
 from tests.release_samples import card, invented, large_case, part_mask, people, small_case
@@ -252,10 +252,10 @@ def test_no_guess_of_all_is_better_than_the_ceiling(seed):
     n, posterior = case.release.n, by_every_vector(case.posterior, case.published)
     expected = [np.where(guess, posterior, 1 - posterior).mean() for guess in itertools.product((0, 1), repeat=n)]
     bound = ceiling(case.posterior, case.published)
-    assert bound.exact and bound.accuracy == pytest.approx(max(expected), abs=1e-9)
+    assert bound == pytest.approx(max(expected), abs=1e-9)
     projected = project(case.posterior, case.published).probability > 0.5
-    assert np.where(projected, posterior, 1 - posterior).mean() <= bound.accuracy + 1e-9
-    assert bound.accuracy >= np.where(case.posterior > 0.5, posterior, 1 - posterior).mean() - 1e-9
+    assert np.where(projected, posterior, 1 - posterior).mean() <= bound + 1e-9
+    assert bound >= np.where(case.posterior > 0.5, posterior, 1 - posterior).mean() - 1e-9
 
 
 @pytest.mark.parametrize("wrong", [0.0, 0.4])
@@ -291,21 +291,24 @@ def test_under_noise_the_ceiling_is_the_guarantee_whatever_came_out():
     release = Release(accepts, statistics=("sp_gap",), epsilon=1.5)
     for seed, sensitive in enumerate(([1, 0, 0, 1], [1, 1, 0, 0])):
         bound = ceiling(q, release.publish(sensitive, rng=np.random.default_rng(seed)))
-        assert not bound.exact and bound.accuracy == accuracy_under(q, 1.5)
+        assert bound == accuracy_under(q, 1.5)
+
+
+NOISY = {"decimals": None, "epsilon": 10.0}
 
 
 @pytest.mark.parametrize(
-    ("draws", "point"),
+    ("worst", "point"),
     [
-        (Draws(count=20, pinned=0, converged=True), "In the worst of 20 draws of the noise: 0."),
-        (Draws(count=4, pinned=1, converged=True), "In the worst of 4 draws of the noise: 1."),
-        (Draws(count=20, pinned=0, converged=False), "could not be computed in all of 20 draws of "),
+        (Tried(**NOISY, draws=20, pinned=0, converged=True), "In the worst of 20 draws of the noise: 0."),
+        (Tried(**NOISY, draws=4, pinned=1, converged=True), "In the worst of 4 draws of the noise: 1."),
+        (Tried(**NOISY, draws=20, pinned=0, converged=False), "could not be computed in all of 20 draws of "),
     ],
 )
-def test_where_one_draw_discloses_nobody_the_headline_goes_by_the_worst(draws, point):
+def test_where_one_draw_discloses_nobody_the_headline_goes_by_the_worst(worst, point):
     study = card(12, epsilon=10.0)
     nobody = replace(study.pinned, people=np.arange(0), inferred=np.zeros(0, dtype=np.uint8), right=None)
-    assert point in card_findings.headline(replace(study, pinned=nobody, draws=draws)).point
+    assert point in card_findings.headline(replace(study, pinned=nobody, worst=worst)).point
 
 
 @pytest.mark.parametrize(
@@ -342,7 +345,6 @@ def test_everybody_is_determined_where_all_are_near_certain_and_no_ceiling_forbi
     study = card(12)
     pinned = replace(study.pinned, people=np.arange(study.pinned.n_unsure + certain))
     meter = replace(study.meter, joint_bits=study.meter.prior_bits + 1)
-    ceiling = None if accuracy is None else Ceiling(accuracy=accuracy, exact=True)
-    point = card_findings.uncertainty_resolved(replace(study, meter=meter, pinned=pinned, ceiling=ceiling)).point
+    point = card_findings.uncertainty_resolved(replace(study, meter=meter, pinned=pinned, ceiling=accuracy)).point
     assert (point == "The numbers could determine everybody's attribute.") == everybody
     assert ("not everybody's attribute is near certain" in point) != everybody

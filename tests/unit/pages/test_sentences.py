@@ -36,8 +36,7 @@ def test_the_guarantee_is_twice_epsilon_for_a_replaced_person(epsilon):
     )
     assert math.exp(epsilon) <= once < math.exp(epsilon) + 0.11
     assert math.exp(2 * epsilon) <= twice < math.exp(2 * epsilon) + 0.11
-    inside = last.inside(last.guesses["loss"])
-    alarms = float(last.verdicts["loss"][inside == 0].mean())
+    alarms = float(last.verdicts["loss"][last.member == 0].mean())
     (most,) = re.findall(r"a TPR of at most ([\d.]+)%", guarantee_text)
     assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
 

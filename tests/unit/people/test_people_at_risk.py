@@ -54,9 +54,9 @@ def test_every_find_is_what_the_attack_by_itself_finds(subject, result):
     assert (result.identified[:, 1] == corrected).all()
     assert (result.leaks[:, 1] == corrected & (before <= 0.95)).all()
     *_, membership = MEMBERSHIP.run(subject, MembershipSettings(shadows=SETTINGS.shadows))
-    guess = max(membership.guesses.values(), key=lambda guess: membership.curves[guess.name].tpr_at(0.01).value)
+    name = max(membership.guesses, key=lambda name: membership.curves[name].tpr_at(0.01).value)
     score = np.zeros(dataset.n)
-    score[guess.rows] = guess.score
+    score[membership.rows], _ = membership.guesses[name]
     above = score[splits.test] >= score[result.rows][:, np.newaxis]
     assert (result.identified[:, 4] == (above.mean(axis=1) <= 0.01)).all()
     card = ModelCardSettings(family="mixed", count=6, on="train", decimals=3, seed=CONFIG.seed)

@@ -92,17 +92,18 @@ def test_correction_gain_is_the_best_after_minus_the_best_before(small, audit, m
 
 @pytest.mark.long
 def test_membership_checks_are_the_largest_of_the_attacks(large):
-    guesses = result_of(STUDY, large)[0].guesses
+    result, _ = result_of(STUDY, large)
+    guesses = result.guesses
     assert list(guesses) == ["loss", "released", "quantile", "lira", "lira_boosted", "rmia"]
     values = defaultdict(list)
-    for name, guess in guesses.items():
-        inside = np.isin(guess.rows, large.splits.train).astype(np.uint8)
-        verdict = guess.verdict if name in ("released", "lira_boosted") else None
-        groups, curve = large.dataset.sensitive[guess.rows], roc(guess.score, inside)
+    for name, (score, called) in guesses.items():
+        inside = np.isin(result.rows, large.splits.train).astype(np.uint8)
+        verdict = called if name in ("released", "lira_boosted") else None
+        groups, curve = large.dataset.sensitive[result.rows], roc(score, inside)
         values["membership_caught"].append(curve.tpr_at(0.01).value)
         values["membership_auc"].append(curve.auc.value)
-        values["membership_advantage"].append(advantage(guess.score, inside, seed=7, verdict=verdict).value)
-        (gap, *_) = tpr_gaps(guess.score, groups, inside, names=large.dataset.group_names, seed=7)
+        values["membership_advantage"].append(advantage(score, inside, seed=7, verdict=verdict).value)
+        (gap, *_) = tpr_gaps(score, groups, inside, names=large.dataset.group_names, seed=7)
         values["membership_gap"].append(abs(gap.estimate.value))
     measurements = {check: done(check, large) for check in values}
     assert {name: x.estimate.value for name, x in measurements.items()} == {name: max(x) for name, x in values.items()}
