@@ -23,6 +23,8 @@ from ..datasets.columns import quoted
 from ..datasets.input_check import check_input
 from ..datasets.roles import as_written
 from ..models.model_answers import QueryAccess, opposite_access
+from ..studies.attribute import STUDY as ATTRIBUTE
+from ..studies.attribute import AttributeSettings
 from ..studies.subject import OutputsPlan, Progress, Subject
 from .plan import AuditPlan
 
@@ -57,13 +59,17 @@ class Audited(Subject):
         return changed
 
     def releasing(self, outputs: OutputsPlan) -> Audited:
-        """Return the same model with another release; what is made of the model, both keep."""
+        """Return the same model with another release, whose leak is measured and not explained.
+
+        What is made of the model, both keep.
+        """
         progress = self.progress
 
         def report(done: int, total: int) -> None:
             progress.reach(progress.done)  # which may stop it
 
         plan = replace(self.plan, outputs=outputs)
+        plan = plan.with_settings(ATTRIBUTE.name, AttributeSettings(closed=1.0))
         changed = replace(self, plan=plan, progress=Progress(1, report))
         changed._model_cache = self._model_cache
         return changed

@@ -183,6 +183,11 @@ class AuditPlan(Result):
             tables[_ATTACKERS] = statement
         return replace(self, studies=tuple(tables.items()))
 
+    def with_settings(self, study: str, settings: Settings) -> AuditPlan:
+        """Return the same plan with other settings of a study."""
+        tables = {**dict(self.studies), study: settings}
+        return replace(self, studies=tuple(tables.items()))
+
     @property
     def has_true_sets(self) -> bool:
         """Whether the training records are those the model was trained on; see `Subject.has_true_sets`."""

@@ -75,7 +75,7 @@ CLOSED = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeSettings(Settings):
-    """When a leak counts as closed."""
+    """When a leak counts as closed; at 1 every one does, and none is explained."""
 
     closed: Annotated[
         float,
@@ -482,16 +482,17 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         if not _significant([gain for _, gain in gains.values()]):
             progress.total = 2 * attackers  # no control, no coarser release
         progress.reach(2 * attackers)
-        controls = []
+        controls: dict[str, dict[str, Estimate]] = {}
         for control in CONTROLS:
-            control_gains = {
+            explains = control == "fitted"  # whose gain is no part of a check
+            if explains and settings.closed >= 1.0:
+                continue
+            controls[control] = {
                 measure: control_gain(subject, control, position, measure)
                 for measure, (position, gain) in gains.items()
                 if gain.low > 0
             }
-            controls.append(control_gains)
             progress.reach(progress.done + attackers)
-        permuted, fitted = controls
         closing = tuple(closing_precision(subject, closed=settings.closed))
         progress.total = progress.done + attackers * len(closing)
         progress.reach(progress.total)
@@ -503,8 +504,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             gains=gains,
             closing=closing,
             over_people=subject.over_people,
-            permuted=permuted,
-            fitted=fitted,
+            **controls,
         )
 
     def findings(
