@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from core.stats.projection import Constraints, project
 from core.studies.correction.soft import soft_constraints
 from tests.problem_bank import METRICS, parts
-from tests.unit.test_projection import soft_projection
 
 EXTREME = st.sampled_from([0.0, 1.0, 5e-324, 1e-300, 1e-17, 1e-12, 1e-9, 0.5, 1 - 1e-9, 1 - 1e-12, 1 - 2**-53])
 CHANCE = st.one_of(EXTREME, st.floats(0, 1), st.sampled_from([0.25, 0.5, 0.75]))
@@ -74,7 +73,8 @@ def surprise(posterior, truth):
 @given(true_disclosures())
 def test_a_true_disclosure_never_raises_the_log_loss_and_a_posterior_that_meets_the_bounds_comes_back(case):
     posterior, predictions, truth, disclosed = case
-    done = soft_projection(posterior, predictions, **disclosed)
+    n_groups = 2 if posterior.ndim == 1 else posterior.shape[1]
+    done = project(posterior, soft_constraints(predictions, n_groups=n_groups, **disclosed))
     check_promise(done, posterior, truth)
     check_posterior(done, posterior, predictions, disclosed)
 
