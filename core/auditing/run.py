@@ -282,7 +282,6 @@ def audited_on(
     config = replace(plan.config, roles=dataset.roles)
     try:
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
-        progress = Progress(1, report)  # of input that cannot be used nothing but that is said
         model = train_model(config, dataset, splits)
     except InputError as error:
         raise with_remedy(error, dataset, config) from None
@@ -293,12 +292,11 @@ def audited_on(
         splits,
         model,
         plan=plan,
-        progress=progress,
         access=access,
         with_unanswered=unanswered,
     )
-    progress.total = _steps(audited)
-    progress.tick()
+    audited.progress = Progress(_steps(audited), report)
+    audited.progress.tick()
     return audited
 
 

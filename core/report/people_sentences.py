@@ -147,7 +147,7 @@ def _urgency(row: CheckVerdict) -> tuple[bool, int, float]:
 
 
 def _counted(report: Report, row: CheckVerdict, sentence: PeopleSentence) -> PeopleSentence:
-    """Return a sentence that says as well on how many records its number was measured."""
+    """Return a sentence that says as well on how many records its number was measured; of repeats it says nothing."""
     estimate = row.attempt.estimate
     assert estimate is not None
     records = "test records"
@@ -157,7 +157,7 @@ def _counted(report: Report, row: CheckVerdict, sentence: PeopleSentence) -> Peo
             records = "training records"
     elif row.check not in _FAIRNESS:
         records = "records"
-    if not estimate.n:
+    if not estimate.n or row.attempt.freedom is not None:
         return sentence
     return replace(sentence, text=f"{sentence.text} ({count(estimate.n)} {records})")
 
