@@ -12,7 +12,7 @@ from ..base.errors import FairLeakError, InputError
 from ..base.validation import choice, decimals_of
 from ..datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
 from ..datasets.checked_table import Fact, Severity
-from ..datasets.columns import as_text, crossed_columns, is_numeric, quoted, with_crossed
+from ..datasets.columns import as_text, crossed_columns, is_numeric, listed, quoted, with_crossed
 from ..datasets.input_check import check_input
 from ..datasets.roles import as_written, check_values
 from ..datasets.splits import split
@@ -83,7 +83,7 @@ class SuggestedAudit:
         """Return what the policy that fits the plan cannot ask for."""
         if self.plan.model.kind != "predictions":
             return ()
-        return sets_missing(self.roles, fitting_policy(self.plan))
+        return sets_missing(self.table, self.roles, fitting_policy(self.plan))
 
 
 def suggested_plan(
@@ -269,8 +269,11 @@ def fitting_policy(plan: AuditPlan) -> Policy:
     return default_policy()
 
 
-def sets_missing(roles: Roles, policy: Policy) -> tuple[Fact, ...]:
-    """Warn that no column says who trained the model that is audited, and what a policy asks for then."""
+def sets_missing(table: Table, roles: Roles, policy: Policy) -> tuple[Fact, ...]:
+    """Warn that no column is known to say who trained the model that is audited, and what a policy asks for then.
+
+    Features of two values are named: one of them may say it in words of its own.
+    """
     if not roles.gives_predictions or roles.sets:
         return ()
     required = [limit for limit in policy.limits if limit.required]
@@ -287,15 +290,28 @@ def sets_missing(roles: Roles, policy: Policy) -> tuple[Fact, ...]:
         more += f". {len(blocking)} checks of membership cannot run, and block the release."
     else:
         more += f". {len(membership)} checks of membership are not run, and do not block."
+    hint = "If a column says it, give it the role Set."
+    if two_valued := _features_of_two_values(table, roles):
+        hint += f" Of two values: {listed(two_valued)}; the set must read train and test."
     return (
         Fact(
             kind="sets_missing",
             severity=Severity.CAUTION,
-            point="No column says who trained the model, so nobody tests whether it betrays its training records.",
-            more=f"{more} If a column says it, give it the role Set.",
+            point="No column is known to say who trained the model: a leak of its training records is not looked for.",
+            more=f"{more} {hint}",
             key="data.sets",
         ),
     )
+
+
+def _features_of_two_values(table: Table, roles: Roles) -> list[str]:
+    other_roles = {roles.label, roles.prediction, roles.score, *roles.excluded}
+    other_roles |= {roles.sensitive, *crossed_columns(table.frame, roles.sensitive)}
+    return [
+        name
+        for name, column in table.frame.items()
+        if name not in other_roles and column.nunique() == 2
+    ]
 
 
 def next_models(config: AuditConfig, verdict: Verdict) -> dict[str, AuditConfig]:

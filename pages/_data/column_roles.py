@@ -410,7 +410,7 @@ def _sets_missing(draft: Draft, roles: Roles) -> tuple[Fact, ...]:
     if draft.current is not None or cached.own_model(draft.table.name) is not None:
         return ()
     config = AuditConfig(dataset=draft.table.name, method=GIVEN_PREDICTIONS, roles=roles)
-    return sets_missing(roles, cached.policy_that_fits(config))
+    return sets_missing(draft.table, roles, cached.policy_that_fits(config))
 
 
 def sizes_of(

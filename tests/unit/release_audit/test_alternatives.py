@@ -274,7 +274,9 @@ def test_a_label_of_letters_and_predictions_of_digits_agree_as_words_do():
 def test_sets_missing_counts_the_checks_that_decide_without_a_column_of_the_sets():
     with_sets = suggested_plan(read_table(csv_of(CASES["base"].frame()), "people.csv"), "people.csv")
     assert "sets_missing" not in {fact.kind for fact in with_sets.policy_facts()}
-    table = read_table(csv_of(CASES["base"].frame().drop(columns="set")), "people.csv")
+    people = CASES["base"].frame()
+    people["zq"] = people.pop("set").replace({"train": "A", "test": "B"})
+    table = read_table(csv_of(people), "people.csv")
     suggestion = suggested_plan(table, "people.csv")
     (fact,) = (fact for fact in suggestion.policy_facts() if fact.kind == "sets_missing")
     assert (fact.severity, fact.key) == (Severity.CAUTION, "data.sets")
@@ -289,8 +291,8 @@ def test_sets_missing_counts_the_checks_that_decide_without_a_column_of_the_sets
         predictions_policy(),
         limits=tuple(replace(limit, if_not_run="blocks") for limit in predictions_policy().limits),
     )
-    (fact,) = sets_missing(suggestion.roles, requiring)
-    assert "block the release" in fact.more
+    (fact,) = sets_missing(table, suggestion.roles, requiring)
+    assert "block the release" in fact.more and "Of two values: zq" in fact.more
 
 
 def test_what_was_answered_at_the_gate_stands_among_the_caveats():
