@@ -242,9 +242,9 @@ def test_people_sentences_agree_with_the_measurements(limits, measured, control)
         share, baseline = expected_shares(report, by_check[sentence.check])
         assert sentence.share == pytest.approx(share, abs=0.0101)
         assert sentence.baseline == pytest.approx(baseline, abs=0.0051)
-        shown = numbers(without_records(sentence.text))
-        total = 1000 if 1000 in shown else 100
-        assert {round(total * sentence.share), round(total * sentence.baseline)} <= set(shown)
+        stated = numbers(without_records(sentence.text))
+        total = 1000 if 1000 in stated else 100
+        assert {round(total * sentence.share), round(total * sentence.baseline)} <= set(stated)
 
 
 def one_sentence(measured, *, limit):
