@@ -136,8 +136,11 @@ def _steps(audited: Audited) -> int:
         steps += plan.people.steps
     for study in audited_studies(plan):
         settings = plan.settings_of(study.name, study.settings)
-        if not study.unavailable(audited, settings):
-            steps += study.steps(audited, settings)
+        try:
+            if not study.unavailable(audited, settings):
+                steps += study.steps(audited, settings)
+        except Exception as error:
+            _broken(error)  # which its checks say
     return steps
 
 

@@ -23,6 +23,7 @@ from core.auditing.run import audited_of
 from core.base.errors import InputError
 from core.base.serialize import content_fingerprint, dumps
 from core.cli.audit import _chosen
+from core.studies.registry import STUDIES
 from tests import model_samples, samples
 from tests.policy_samples import policy as limits
 from tests.refusals import exit_code, refused
@@ -54,6 +55,17 @@ def test_two_runs_differ_in_their_times_alone(audit):
 
 def test_a_failed_self_test_blocks_the_release(audit):
     assert audit.verdict.overall != "pass" and f"“{FAILED.attack}”" in audit.verdict.detail
+
+
+def test_a_study_that_cannot_count_its_steps_does_not_stop_the_audit(audit, monkeypatch):
+    def broken(self, subject, settings):
+        raise ValueError("no steps")
+
+    monkeypatch.setattr(type(STUDIES["correction"]), "steps", broken)
+    broken_audit = run_audit(SMALL, samples.table(600), default_policy())
+    outcomes = {measurement.check: measurement.outcome for measurement in broken_audit.measurements}
+    assert outcomes["correction_gain"] == "failed"
+    assert outcomes["attribute_excess"] == {x.check: x.outcome for x in audit.measurements}["attribute_excess"]
 
 
 @pytest.fixture
