@@ -18,6 +18,7 @@ from ..base.files import content_of
 from ..base.settings_text import toml_value
 from ..datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from ..datasets.build import select
+from ..datasets.catalog import default_cache_folder
 from ..datasets.checked_table import REFUSED, Fact, Repair, Severity
 from ..datasets.columns import quoted
 from ..datasets.input_check import check_input
@@ -75,17 +76,17 @@ class Audited(Subject):
         return changed
 
 
-def load_table(
-    plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None
-) -> Table:
+def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None) -> Table:
     """Return the table a plan names: a file in the plan's `folder`, or a dataset as of `core.datasets.load`.
+
+    What is fetched lies in the user's cache.
 
     InputError if the file is not in the folder, cannot be read, or is no table; DataUnavailableError if the dataset can
     be neither read nor fetched.
     """
     if plan.data.file:
         return read_table(_content(folder, plan.data.file, "data.file"), Path(plan.data.file).name)
-    return load(plan.data.dataset, data_folder=data_folder, cache_folder=cache_folder)
+    return load(plan.data.dataset, data_folder=data_folder, cache_folder=default_cache_folder())
 
 
 def load_model(plan: AuditPlan, *, folder: Path) -> ModelFile | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from ..auditing import AuditPlan, catalogue_plan, load_model, load_table, read_plan, suggested_plan
 from ..auditing.inputs import terminal_line
 from ..auditing.suggestion import SuggestedAudit
-from ..base.errors import InputError
+from ..base.errors import InputError, ReportProgress
 from ..base.files import MEGABYTE, check_writable, content_of
 from ..base.serialize import Result
 from ..base.settings import params
@@ -256,7 +256,7 @@ def collected(
             console.note(note)
 
 
-def _progress(console: Console, noun: str) -> Callable[[int, int], None]:
+def _progress(console: Console, noun: str) -> ReportProgress:
     """Return what writes how far an experiment is; points that come several at once were stored and tell no pace."""
     time_left = TimeLeft()
     before = 0
@@ -476,10 +476,7 @@ def _of_plan(arguments: argparse.Namespace) -> PlannedTable:
             raise InputError(f"{flag_of(name)} must be left out with --plan, got {str(value)!r}.")
     plan = read_plan(content_of(arguments.plan, what="--plan"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
-    cache = default_cache_folder()
-    table = load_table(
-        plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=cache
-    )
+    table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments))
     return _with_settings(plan, arguments), table, load_model(plan, folder=folder), ()
 
 

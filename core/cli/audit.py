@@ -254,12 +254,7 @@ def _audit(arguments: argparse.Namespace, console: Console) -> str:
                 f"{arguments.plan.name} must name model and version under [register] where --keep is given."
             )
         history = History.open(arguments.history)
-    table = load_table(
-        plan,
-        folder=folder,
-        data_folder=data_folder_of(arguments),
-        cache_folder=default_cache_folder(),
-    )
+    table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments))
     model_file = load_model(plan, folder=folder)
     steps = console.counting("steps", every=4)
     audited = partial(run_audit, plan, table, policy, model_file=model_file, chosen=chosen)

@@ -7,12 +7,13 @@ import json
 import math
 import time
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TextIO
 
+from ..base.errors import ReportProgress
 from ..base.files import csv_bytes, write_file
 from ..base.serialize import plain
 from ..stats.estimates import Estimate, PlainRow, Tables, formatted_table, plain_row
@@ -110,7 +111,7 @@ class Console:
         self.err.write(f"{visible(text)}\n")
         self.err.flush()
 
-    def counting(self, noun: str, *, every: int = 1) -> Callable[[int, int], None]:
+    def counting(self, noun: str, *, every: int = 1) -> ReportProgress:
         """Return what writes how far the work is and about how long it will take, every few steps."""
         begun: tuple[float, int] | None = None
 

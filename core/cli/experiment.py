@@ -31,7 +31,6 @@ from ..base.settings import Setting, value_excerpt
 from ..base.settings_text import add_arguments as add_settings
 from ..base.settings_text import from_arguments
 from ..datasets import build_dataset
-from ..datasets.catalog import default_cache_folder
 from ..experiments.choose import (
     CandidatePoint,
     CandidateSet,
@@ -359,12 +358,7 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[C
     for path in arguments.plans:
         plan = read_plan(content_of(path, what="PLAN"), name=path.name)
         folder = path.absolute().parent
-        table = load_table(
-            plan,
-            folder=folder,
-            data_folder=data_folder_of(arguments),
-            cache_folder=default_cache_folder(),
-        )
+        table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments))
         dataset = checked_dataset(plan, table, model_file=load_model(plan, folder=folder))
         config = replace(plan.config, roles=dataset.roles)
         trained = plan.model.kind == "train"

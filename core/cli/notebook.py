@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from ..auditing import (
 )
 from ..auditing.plan import changed_plan
 from ..auditing.policy import VERDICT_TITLES
-from ..base.errors import InputError
+from ..base.errors import InputError, ReportProgress
 from ..base.files import content_of
 from ..datasets import CATALOG, Table, load, read_table
 from ..datasets.catalog import default_cache_folder
@@ -143,7 +143,7 @@ def audit(
     prediction_positive: str = "",
     confirmed: Sequence[str] = (),
     policy: str = "",
-    report: Callable[[int, int], None] | None = None,
+    report: ReportProgress | None = None,
 ) -> AuditResult:
     """Audit a model and judge it by a policy, as `fairleak init` and `fairleak audit` do; without the self-test.
 
@@ -263,7 +263,7 @@ def experiment(
     favourable: str = "",
     confirmed: Sequence[str] = (),
     n_jobs: int = 1,
-    report: Callable[[int, int], None] | None = None,
+    report: ReportProgress | None = None,
 ) -> ExperimentResult:
     """Measure every combination of plans by an audit's studies, as `fairleak experiment` does.
 
@@ -303,9 +303,7 @@ def experiment(
     else:
         folder = Path()
     if isinstance(data, AuditPlan):
-        table = load_table(
-            data, folder=folder, data_folder=_data_folder(), cache_folder=default_cache_folder()
-        )
+        table = load_table(data, folder=folder, data_folder=_data_folder())
         model_file = load_model(data, folder=folder)
         plans = [_about(data, attribute) for attribute in names]
     else:

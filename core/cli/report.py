@@ -345,10 +345,7 @@ def _table(plan: AuditPlan, arguments: argparse.Namespace) -> Table:
         raise InputError(
             f"--file is for an audit of a file; this one was of the dataset {plan.data.dataset}."
         )
-    folder = data_folder_of(arguments)
-    return load_table(
-        plan, folder=Path(os.curdir), data_folder=folder, cache_folder=default_cache_folder()
-    )
+    return load_table(plan, folder=Path(os.curdir), data_folder=data_folder_of(arguments))
 
 
 def _model(plan: AuditPlan, arguments: argparse.Namespace) -> ModelFile | None:

@@ -47,7 +47,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from .. import __version__
-from ..base.errors import FORMAT, FairLeakError, InputError, check_format
+from ..base.errors import FORMAT, FairLeakError, InputError, ReportProgress, check_format
 from ..base.files import check_writable, disk_message, why
 from ..base.serialize import RecordError, Result, code_fingerprint, dumps, fingerprint, loads
 from ..datasets.catalog import default_cache_folder
@@ -216,7 +216,7 @@ def measured_points(
     n_jobs: int = 1,
     scheduler: str | None = None,
     store: PointStore | None = None,
-    report: Callable[[int, int], None] | None = None,
+    report: ReportProgress | None = None,
     measure: Callable[[C, AuditDataset], P],
     parts: tuple[Any, ...] = (),
     result: type[P],

@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +26,7 @@ from ..auditing.inputs import access_of, checked_dataset
 from ..auditing.plan import AuditPlan, changed_plan, plan_value
 from ..auditing.policy import estimate_text
 from ..auditing.run import audited_on, measured
-from ..base.errors import InputError
+from ..base.errors import InputError, ReportProgress
 from ..base.serialize import Result, content_fingerprint
 from ..base.validation import choice
 from ..datasets import AuditDataset, Table
@@ -169,7 +169,7 @@ def run_experiment(
     n_jobs: int = 1,
     scheduler: str | None = None,
     store: PointStore | None = None,
-    report: Callable[[int, int], None] | None = None,
+    report: ReportProgress | None = None,
 ) -> Generator[ExperimentRow, None, None]:
     """Yield the rows of each model as soon as it is measured, dataset by dataset, of each the stored ones first.
 

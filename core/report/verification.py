@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 Parsed = dict[str, Any]
 """What a file holds as JSON, unchecked."""
 
+Holds = tuple[bool, str]
+"""Whether a part of a report holds, and the sentence that says so."""
+
 
 @dataclass(frozen=True, slots=True)
 class VerificationIssue(Result):
@@ -198,12 +201,10 @@ def report_text(content: bytes, *, name: str) -> str:
         ) from None
 
 
-def _tried(
-    name: str, verification: Callable[..., VerificationIssue], *arguments: Any
-) -> VerificationIssue:
+def _tried(name: str, verification: Callable[..., Holds], *arguments: Any) -> VerificationIssue:
     """Outcome of a verification; a document on which that breaks is none that FairLeak wrote."""
     try:
-        return verification(*arguments)
+        return VerificationIssue(name, *verification(*arguments))
     except Exception as error:  # whatever a stranger wrote, it must not end in a traceback
         is_expected = isinstance(error, FairLeakError)
         if is_expected:
@@ -213,18 +214,16 @@ def _tried(
         return VerificationIssue(name, False, f"{name.capitalize()} cannot be verified: {reason}")
 
 
-def _content(document: Parsed) -> VerificationIssue:
+def _content(document: Parsed) -> Holds:
     stated = document.get("fingerprint")
     computed = report_fingerprint(document)
     if not isinstance(stated, str):
         stated = ""
     if computed == stated:
-        return VerificationIssue(
-            "content", True, "Content fingerprint holds: it is that of the content."
-        )
+        return True, "Content fingerprint holds: it is that of the content."
     difference = f"it states {_short(stated)}, its content has {_short(computed)}"
     altered = f"Content fingerprint does not hold: the report was altered after it was written ({difference})."
-    return VerificationIssue("content", False, altered)
+    return False, altered
 
 
 def _short(fingerprint: str) -> str:
@@ -234,22 +233,22 @@ def _short(fingerprint: str) -> str:
     return "none"
 
 
-def _schema(document: Parsed) -> VerificationIssue:
+def _schema(document: Parsed) -> Holds:
     try:
         checked(document)
     except InputError as error:
-        return VerificationIssue("schema", False, f"Schema does not hold: {error}")
-    return VerificationIssue("schema", True, "Schema holds.")
+        return False, f"Schema does not hold: {error}"
+    return True, "Schema holds."
 
 
-def _verdict(report: Report) -> VerificationIssue:
+def _verdict(report: Report) -> Holds:
     clauses = contradictions(report)
     if clauses:
-        return VerificationIssue("verdict", False, f"Verdict does not hold: {'; '.join(clauses)}.")
+        return False, f"Verdict does not hold: {'; '.join(clauses)}."
     reason = (
         "judged again, the numbers in the report give the same verdicts under the policy in it."
     )
-    return VerificationIssue("verdict", True, f"Verdict holds: {reason}")
+    return True, f"Verdict holds: {reason}"
 
 
 _ACROSS_MACHINES = 1e-9
@@ -322,14 +321,14 @@ def _cited(value: Any) -> str:
     return f"“{text}”"
 
 
-def _page(report: Report, text: str) -> VerificationIssue:
+def _page(report: Report, text: str) -> Holds:
     if to_html(report) == text.removeprefix("\ufeff"):
-        return VerificationIssue("page", True, "Page holds: it shows what its findings say.")
+        return True, "Page holds: it shows what its findings say."
     if report.provenance.code != code_fingerprint():
         sentence = "Page cannot be verified: another FairLeak drew it. Verify the report.json that belongs to it."
-        return VerificationIssue("page", False, sentence)
+        return False, sentence
     sentence = "Page does not hold: drawn again from its own findings it looks different, so it was altered."
-    return VerificationIssue("page", False, sentence)
+    return False, sentence
 
 
 ENDING = ".sig"
@@ -409,7 +408,7 @@ def signature_finding(
 
 def _signed(
     content: bytes, signature: bytes | None, expected_key: Ed25519PublicKey | None, name: str
-) -> tuple[bool, str]:
+) -> Holds:
     """Return whether a signature holds, and the sentence that says so."""
     if signature is None:
         return expected_key is None, _NOT_SIGNED

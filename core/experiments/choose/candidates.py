@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +22,7 @@ import numpy as np
 from ...auditing.inputs import Audited
 from ...auditing.plan import AuditPlan, MembershipSettings
 from ...auditing.run import measured
-from ...base.errors import InputError
+from ...base.errors import InputError, ReportProgress
 from ...base.serialize import Result
 from ...base.settings import Param, Settings
 from ...base.validation import LEAST_EPSILON, Mask, child_generator
@@ -358,7 +358,7 @@ def measure_all(
     candidate_sets: Sequence[CandidateSet],
     *,
     seconds: float = math.inf,
-    report: Callable[[int, int], None] | None = None,
+    report: ReportProgress | None = None,
     n_jobs: int = 1,
     **running: Any,
 ) -> Iterator[CandidatePoint]:

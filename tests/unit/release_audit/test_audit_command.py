@@ -171,7 +171,7 @@ def test_init_promises_what_the_predictions_keep_to(init, tmp_path):
     people = samples.frame(900)
     prefers = 1.5 * people["skill"] + (people["origin"] == "north") > 0  # one group
     plan, _, _ = init(people.assign(prediction=np.where(prefers, "yes", "no")), "--favourable", "yes")
-    table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
+    table = load_table(plan, folder=tmp_path, data_folder=None)
     achieved, promised = audited_of(plan, table).model.unfairness_train, plan.config.tolerance
     assert achieved > 0.05 and promised - 0.001 < achieved <= promised == round(promised, 3)
 
@@ -180,7 +180,7 @@ def test_a_model_file_promises_what_its_answers_keep_to(init, tmp_path, capsys):
     people = model_samples.people()
     people = people.assign(sex=["F" if i % 3 else "M" for i in range(len(people))])
     plan, text, _ = init(people, "--label", "approved", "--favourable", "yes", model=model_samples.pipeline())
-    table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
+    table = load_table(plan, folder=tmp_path, data_folder=None)
     achieved = audited_of(plan, table, model_file=load_model(plan, folder=tmp_path)).model.unfairness_train
     assert plan.config.tolerance - 0.001 < achieved <= plan.config.tolerance
     assert (plan.outputs, plan.bias_queries.questions) == (OutputsPlan(), 0)
