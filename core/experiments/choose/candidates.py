@@ -21,6 +21,7 @@ import numpy as np
 
 from ...auditing.inputs import Audited
 from ...auditing.plan import AuditPlan, MembershipSettings
+from ...auditing.policy import CHECKS
 from ...auditing.run import measured
 from ...base.errors import InputError, ReportProgress
 from ...base.serialize import Result
@@ -32,7 +33,7 @@ from ...models import METHOD_TITLES, METHODS, PRIVATE_METHODS, TOLERANCE_METHODS
 from ...stats.estimates import Estimate, accuracy_gain, epsilon_text, tolerance_text
 from ...studies.attribute import AttributeSettings
 from ...studies.registry import STUDIES
-from ...studies.study import Outcome
+from ...studies.study import Measurement
 from ...studies.subject import MOST_DEPTH, AuditConfig, train_model
 from ..engine import measured_points
 from ..experiment import grid_of
@@ -48,6 +49,9 @@ MEASURED_BY = ("attribute", "correction", "fairness", "membership")
 """Studies whose checks are quick enough for every candidate; membership without shadow models."""
 
 MOST_CANDIDATES = 500
+
+_GAINS = ("points", "bits", "gap")
+"""Units of gains, which are 0 where nothing leaks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +124,7 @@ class Half(Result):
     """What is measured of a candidate on one half of the people.
 
     `majority` is the accuracy of one answer for everybody, the more frequent label of these test records, and `gain`
-    how much more accurate than that the candidate is on them (paired). `checks` has the numbers and `chance` what is
-    reached without a leak; `reasons` says why there is no number, `broken` which attacks stopped with an error. `right`
+    how much more accurate than that the candidate is on them (paired). `checks` are the measurements by name; `right`
     are bits in hexadecimal: whether each test record of this half is predicted correctly.
     """
 
@@ -129,10 +132,14 @@ class Half(Result):
     majority: Estimate
     gain: Estimate
     right: str
-    checks: dict[str, Estimate]
-    chance: dict[str, float]
-    reasons: dict[str, str]
-    broken: tuple[str, ...]
+    checks: dict[str, Measurement]
+
+    def chance(self, check: str) -> float:
+        """Return what a check reaches without a leak: 0 of a gain, else its control."""
+        control = self.checks[check].control
+        if CHECKS[check].unit in _GAINS or control is None:
+            return 0.0
+        return float(control.value)
 
     @property
     def correct(self) -> Mask:
@@ -263,18 +270,7 @@ def measured_candidate(
 
 
 def _half(audited: Audited) -> Half:
-    declared = [check for name in MEASURED_BY for check in STUDIES[name].declared]
-    measurements = {check.name: measured(check.name, audited) for check in declared}
-    done = {
-        name: measurement
-        for name, measurement in measurements.items()
-        if measurement.outcome == Outcome.DONE and measurement.estimate is not None
-    }
-    gains = {check.name for check in declared if check.unit in ("points", "bits", "gap")}
-    chance = dict.fromkeys(done, 0.0)  # of gains
-    for name, measurement in done.items():
-        if name not in gains and measurement.control is not None:
-            chance[name] = float(measurement.control.value)
+    declared = [check.name for name in MEASURED_BY for check in STUDIES[name].declared]
     test = audited.splits.test
     labels = audited.dataset.labels[test]
     predictions = audited.model.predictions[test]
@@ -285,22 +281,7 @@ def _half(audited: Audited) -> Half:
         majority=audited.model.majority_test,
         gain=accuracy_gain(labels, np.full(labels.size, majority), predictions),
         right=np.packbits(right).tobytes().hex(),
-        checks={
-            name: measurement.estimate
-            for name, measurement in done.items()
-            if measurement.estimate is not None
-        },
-        chance=chance,
-        reasons={
-            name: measurement.reason
-            for name, measurement in measurements.items()
-            if name not in done
-        },
-        broken=tuple(
-            name
-            for name, measurement in measurements.items()
-            if measurement.outcome == Outcome.FAILED
-        ),
+        checks={name: measured(name, audited) for name in declared},
     )
 
 

@@ -326,7 +326,10 @@ def limits_for(points: Sequence[CandidatePoint], policy: Policy) -> tuple[Policy
     InputError if none of them is required.
     """
     measured_checks = {
-        name for point in points for name in (*point.choosing.checks, *point.choosing.broken)
+        name
+        for point in points
+        for name, measurement in point.choosing.checks.items()
+        if measurement.outcome != Outcome.NOT_RUN
     }
     limits = tuple(limit for limit in policy.limits if limit.check in measured_checks)
     if not any(limit.required for limit in limits):
@@ -472,7 +475,7 @@ def _candidate(
 
 def _mean_chance(check: str, halves: Sequence[Half]) -> float:
     """Return what a check reaches without the model, over replicates."""
-    return float(np.mean([half.chance.get(check, 0.0) for half in halves]))
+    return float(np.mean([half.chance(check) for half in halves]))
 
 
 def _side(
@@ -506,14 +509,13 @@ def _side(
 
 def _measurement(check: str, halves: Sequence[Half]) -> Measurement:
     """Return a check's mean over the replicates; the reason of the first that has no number."""
+    estimates = []
     for half in halves:
-        if check not in half.checks:
-            if check in half.broken:
-                outcome = Outcome.FAILED
-            else:
-                outcome = Outcome.NOT_RUN
-            return not_run(check, half.reasons.get(check, "It was not measured."), outcome=outcome)
-    return Measurement(check=check, estimate=mean_of([half.checks[check] for half in halves]))
+        measurement = half.checks[check]
+        if measurement.estimate is None:
+            return not_run(check, measurement.reason, outcome=measurement.outcome)
+        estimates.append(measurement.estimate)
+    return Measurement(check=check, estimate=mean_of(estimates))
 
 
 def _span(row: CheckVerdict, chance: float) -> float:

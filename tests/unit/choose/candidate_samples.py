@@ -7,7 +7,8 @@ import numpy as np
 from core.auditing.policy import Limit, Policy
 from core.experiments.choose import CandidatePoint
 from core.experiments.choose.candidates import Half
-from core.stats.estimates import Estimate, paired_gain, proportion
+from core.stats.estimates import Estimate, certain, paired_gain, proportion
+from core.studies.study import Measurement
 from core.studies.subject import AuditConfig
 
 N = 2_000
@@ -31,6 +32,11 @@ def estimate(value, error, rng, n=N):
     return Estimate(value=drawn, low=drawn - 1.96 * error, high=drawn + 1.96 * error, n=n)
 
 
+def measurement(name, value, rng):
+    control = certain(CHANCE[name], N)
+    return Measurement(check=name, estimate=estimate(value, ERRORS[name], rng), control=control)
+
+
 def half(accuracy, truth, rng, *, n=N):
     right = rng.random(n) < accuracy
     majority = np.arange(n) < MAJORITY * n
@@ -39,10 +45,7 @@ def half(accuracy, truth, rng, *, n=N):
         majority=proportion(int(majority.sum()), n),
         gain=paired_gain(int((right & ~majority).sum()), int((majority & ~right).sum()), n),
         right=np.packbits(right).tobytes().hex(),
-        checks={name: estimate(value, ERRORS[name], rng) for name, value in truth.items()},
-        chance={name: CHANCE[name] for name in truth},
-        reasons={},
-        broken=(),
+        checks={name: measurement(name, value, rng) for name, value in truth.items()},
     )
 
 

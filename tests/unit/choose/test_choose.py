@@ -26,6 +26,7 @@ from core.experiments.choose import (
 from core.experiments.choose.charts import draw_choice
 from core.experiments.choose.findings import candidate_label, finding
 from core.stats.estimates import paired_gain, proportion
+from core.studies.study import Outcome, not_run
 from tests import samples
 from tests.unit.charts.checks import check, dots
 from tests.unit.choose.candidate_samples import LIMITS, POLICY, SAFE, N, half, point
@@ -90,8 +91,9 @@ def test_seeds_are_replicates_and_not_candidates():
 
 def with_leak(side, value):
     """Return a half on which members are told apart this well."""
-    auc = replace(side.checks["membership_auc"], value=value, low=value - 0.01, high=value + 0.01)
-    return replace(side, checks={**side.checks, "membership_auc": auc})
+    measurement = side.checks["membership_auc"]
+    auc = replace(measurement.estimate, value=value, low=value - 0.01, high=value + 0.01)
+    return replace(side, checks={**side.checks, "membership_auc": replace(measurement, estimate=auc)})
 
 
 @pytest.mark.parametrize("beyond", [0, 1])
@@ -116,10 +118,10 @@ def test_the_least_leak_is_that_of_models_within_all_limits():
     assert chosen([exact, quiet, leaky]).chosen.points == (exact,)
 
 
-def without_members(side, **more):
+def without_members(side, outcome=Outcome.NOT_RUN):
     """Return a half on which the attack on members was not run."""
-    checks = {name: estimate for name, estimate in side.checks.items() if name != "membership_auc"}
-    return replace(side, checks=checks, **more)
+    missing = not_run("membership_auc", "It was not measured.", outcome=outcome)
+    return replace(side, checks={**side.checks, "membership_auc": missing})
 
 
 def test_where_no_model_is_within_all_limits_the_least_leak_is_that_of_all():
@@ -130,7 +132,7 @@ def test_where_no_model_is_within_all_limits_the_least_leak_is_that_of_all():
     choice = chosen([leaky, loud, quiet], prefer="leak")
     assert choice.outcome == ChoiceOutcome.NONE
     assert choice.chosen.points == (quiet,)
-    blind = replace(quiet, choosing=without_members(quiet.choosing, broken=("membership_auc",)))
+    blind = replace(quiet, choosing=without_members(quiet.choosing, Outcome.FAILED))
     assert chosen([leaky, loud, blind], prefer="leak").chosen.points == (loud,)
 
 
