@@ -1,14 +1,11 @@
 """Small experiments: models that are measured and not attacked, and where that is done."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from core.base.serialize import Result
-from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.stats.estimates import Estimate
 from core.studies.subject import AuditConfig, train_model
@@ -41,12 +38,12 @@ class Surroundings(Result):
 
 
 @cache
-def people() -> AuditDataset:
+def people():
     """Return the sample, the same in every process."""
     return samples.dataset(500)
 
 
-def measure(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
+def measure(config, dataset):
     """Train and ask the model, and attack nobody."""
     started = time.perf_counter()
     model = train_model(config, dataset, split(dataset, train_share=config.train_share, seed=config.seed))
@@ -59,7 +56,7 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> MeasuredModel:
     )
 
 
-def surroundings(config: AuditConfig, dataset: AuditDataset) -> Surroundings:
+def surroundings(config, dataset):
     """Measure nothing but where this is done."""
     import threadpoolctl
 

@@ -1,13 +1,10 @@
 """The source as a house: files, tokens, names, which takes what from which; `make size` prints what a reader meets."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -26,26 +23,26 @@ PRIVATE_VOCABULARY = frozenset(
 _SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
 
 
-def module_of(path: Path) -> str:
+def module_of(path):
     """Return the name a file is imported by."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @cache
-def sources() -> dict[str, Path]:
+def sources():
     """Return the product's Python files by the name of their module."""
     paths = [*ROOT.glob("*.py"), *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
     return {module_of(path): path for path in sorted(paths)}
 
 
 @cache
-def tree(path: Path) -> ast.Module:
+def tree(path):
     """Return a file, parsed."""
     return ast.parse(path.read_text("utf-8"))
 
 
-def imported_module(path: Path, node: ast.ImportFrom) -> str:
+def imported_module(path, node):
     """Return the full name of the module that a statement imports from; a relative one counts from the file."""
     if node.level == 0:
         return node.module or ""
@@ -53,7 +50,7 @@ def imported_module(path: Path, node: ast.ImportFrom) -> str:
     return ".".join([*package, node.module] if node.module else package)
 
 
-def taken(path: Path) -> Iterator[tuple[str, str]]:
+def taken(path):
     """Yield the module and the name of everything a file imports, wherever in it; no name for a whole module."""
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
@@ -62,7 +59,7 @@ def taken(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((imported_module(path, node), alias.name) for alias in node.names)
 
 
-def home(module: str, name: str, files: Mapping[str, Path]) -> str:
+def home(module, name, files):
     """Return the module, of these files, that a name comes from, through the faces of packages."""
     if f"{module}.{name}" in files:
         return f"{module}.{name}"
@@ -74,9 +71,9 @@ def home(module: str, name: str, files: Mapping[str, Path]) -> str:
 
 
 @cache
-def arrows() -> dict[str, dict[str, set[str]]]:
+def arrows():
     """Return for each module the modules it imports, with the names it takes; a package's face counts as no room."""
-    graph: dict[str, dict[str, set[str]]] = {}
+    graph = {}
     for module, path in sources().items():
         rooms = graph.setdefault(module, {})
         if path.name == "__init__.py":
@@ -88,7 +85,7 @@ def arrows() -> dict[str, dict[str, set[str]]]:
     return graph
 
 
-def circle() -> list[str]:
+def circle():
     """Return modules that import each other in a loop, one after the other; none where there is no loop."""
     try:
         TopologicalSorter(arrows()).prepare()
@@ -97,7 +94,7 @@ def circle() -> list[str]:
     return []
 
 
-def declared_names(path: Path) -> Iterator[str]:
+def declared_names(path):
     """Yield the names a file gives: its own, functions, classes, parameters, variables, attributes, aliases."""
     yield path.stem
     for node in ast.walk(tree(path)):
@@ -110,18 +107,18 @@ def declared_names(path: Path) -> Iterator[str]:
                 yield name
 
 
-def last_word(name: str) -> str:
+def last_word(name):
     """Return the last word of a name in snake or camel case."""
     parts = [part for part in re.split(r"_+|(?<=[a-z0-9])(?=[A-Z])", name) if part]
     return parts[-1].lower() if parts else ""
 
 
-def class_names(path: Path) -> Iterator[str]:
+def class_names(path):
     """Yield the names of a file's classes."""
     yield from (node.name for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef))
 
 
-def _counted_lines(path: Path) -> Counter[str]:
+def _counted_lines(path):
     """Count tokens, statements and lines of code, without docstrings, comments and imports."""
     silent = set()
     for node in ast.walk(tree(path)):
@@ -130,7 +127,7 @@ def _counted_lines(path: Path) -> Counter[str]:
         )
         if is_text or isinstance(node, ast.Import | ast.ImportFrom):
             silent.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    figures: Counter[str] = Counter()
+    figures = Counter()
     code_lines = set()
     for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
         if token.type in _SILENT or token.start[0] in silent:
@@ -141,7 +138,7 @@ def _counted_lines(path: Path) -> Counter[str]:
     return figures
 
 
-def figures_of(paths: list[Path]) -> dict[str, float]:
+def figures_of(paths):
     """Return tokens, density and names of some files, by what they are called."""
     counts = sum(map(_counted_lines, paths), Counter())
     homes = defaultdict(set)
@@ -166,7 +163,7 @@ def figures_of(paths: list[Path]) -> dict[str, float]:
     }
 
 
-def main() -> None:
+def main():
     """Print what a stranger has to read of the source and of the tests."""
     of_source = figures_of(list(sources().values()))
     of_tests = figures_of(sorted((ROOT / "tests").rglob("*.py")))

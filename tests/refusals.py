@@ -1,15 +1,9 @@
 """How tests run a command that must refuse: one sentence on the stream of errors, nothing else, exit code 3."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-import pytest
-
 from core.__main__ import main
 
 
-def exit_code(*arguments: str | Path) -> int:
+def exit_code(*arguments):
     """Run a command and return its exit code, also where it is the parser that ends it."""
     try:
         return main([str(argument) for argument in arguments])
@@ -17,7 +11,7 @@ def exit_code(*arguments: str | Path) -> int:
         return int(left.code or 0)
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+def refused(capsys, *arguments):
     """Run a command that must refuse; return its one sentence."""
     capsys.readouterr()
     assert exit_code(*arguments) == 3

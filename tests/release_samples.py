@@ -1,7 +1,5 @@
 """Releases over invented people: models that are nearly alike, small ones to visit every vector of, larger ones."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

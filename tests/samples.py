@@ -1,22 +1,19 @@
 """Small audit-ready data made in memory, for tests that need no real table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.auditing import AuditPlan, DataPlan, MembershipSettings, ModelPlan
-from core.datasets import AuditDataset, Roles, Table, build_dataset
+from core.datasets import Roles, Table, build_dataset
 from core.models import GIVEN_PREDICTIONS
 from core.studies.subject import AuditConfig
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",))
 
 
-def frame(n: int = 1200, *, leak: float = 1.5, bias: float = 0.8, seed: int = 0) -> pd.DataFrame:
+def frame(n=1200, *, leak=1.5, bias=0.8, seed=0):
     """Return n people whose origin shows in `score` by `leak` and in the label by `bias` standard deviations."""
     rng = np.random.default_rng(seed)
     north = rng.random(n) < 0.35
@@ -34,9 +31,9 @@ def frame(n: int = 1200, *, leak: float = 1.5, bias: float = 0.8, seed: int = 0)
     )
 
 
-def table(n: int = 1200, **settings: float) -> Table:
+def table(n=1200, **settings):
     """Return the same people as a table with one suggestion of roles."""
-    people = frame(n, **settings)  # type: ignore[arg-type]
+    people = frame(n, **settings)
     return Table(
         name="sample",
         title="Sample",
@@ -46,12 +43,12 @@ def table(n: int = 1200, **settings: float) -> Table:
     )
 
 
-def dataset(n: int = 1200, **settings: float) -> AuditDataset:
+def dataset(n=1200, **settings):
     """Return the same people as an audit's dataset."""
     return build_dataset(table(n, **settings), ROLES)
 
 
-def plan(**settings: Any) -> AuditPlan:
+def plan(**settings):
     """Return the plan of an audit of the same people and of a tree that is trained on them, without shadow models."""
     config = {"method": "unmitigated", "tolerance": 0.05, "seed": 3} | settings
     return AuditPlan(
@@ -61,7 +58,7 @@ def plan(**settings: Any) -> AuditPlan:
     )
 
 
-def given_plan(**roles: Any) -> AuditPlan:
+def given_plan(**roles):
     """Return the plan of an audit of the same people and of a model's answers, which stand in these columns."""
     trained = plan(method=GIVEN_PREDICTIONS)
     config = replace(trained.config, roles=replace(ROLES, **roles))

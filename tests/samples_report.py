@@ -1,12 +1,8 @@
 """A release audit made by hand, with every verdict and hostile names, and the reports made of it with changes."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,12 +24,12 @@ from core.base.caveats import Caveat, CaveatKind, in_order
 from core.base.serialize import code_fingerprint, content_fingerprint
 from core.base.settings import Settings
 from core.datasets import Roles
-from core.report import Report, report_document
+from core.report import report_document
 from core.report.codec import report_of
 from core.report.report import strict
 from core.stats.estimates import Estimate, certain, proportion
 from core.studies.bias_queries import declared_limits
-from core.studies.study import Basis, Measurement
+from core.studies.study import Measurement
 from core.studies.subject import AuditConfig
 
 HOSTILE = "</td><script>alert('x')</script> & \"women\" <img src=x onerror=alert(1)>"
@@ -43,11 +39,11 @@ Cells = tuple[int, int, int, int]
 """True positives, false negatives, false positives, true negatives on the test records."""
 
 
-def _estimate(value: float, low: float, high: float, n: int = 15375) -> Estimate:
+def _estimate(value, low, high, n=15375):
     return Estimate(value=value, low=low, high=high, n=n)
 
 
-def group(name: str, cells: Cells, labelled: int, count: int) -> GroupSummary:
+def group(name, cells, labelled, count):
     """Return a group's summary from its counts."""
     tp, fn, fp, tn = cells
     return GroupSummary(
@@ -103,7 +99,7 @@ POLICY = Policy(
 )
 
 
-def _near(value: float, half: float = 0.0055) -> Estimate:
+def _near(value, half=0.0055):
     return _estimate(value, max(0.0, value - half), value + half, 14924)
 
 
@@ -111,11 +107,11 @@ GAP, RATIO = 0.0113, 0.9161
 """The unfairness of `GROUPS` by statistical parity, and the lowest rate of acceptance over the highest."""
 
 
-def _done(check: str, estimate: Estimate, attacked: str, knows: str, **more: Any) -> Measurement:
+def _done(check, estimate, attacked, knows, **more):
     return Measurement(check=check, estimate=estimate, attacked=attacked, knows=knows, **more)
 
 
-def _measured() -> tuple[Measurement, ...]:
+def _measured():
     common = {"assumptions": ("The attacked records stand for the people the model could have been trained on.",)}
     scores, nothing = "Features, labels and scores.", "Nothing: this is what the model does."
     return (
@@ -189,7 +185,7 @@ def _measured() -> tuple[Measurement, ...]:
     )
 
 
-def _curve() -> tuple[dict[str, Any], ...]:
+def _curve():
     rows = []
     for tolerance in (0.0, 0.001, 0.02, 0.2):
         for attacker, before in (("the paper's attacker (A)", 0.7588), ("gradient boosting", 0.852)):
@@ -210,7 +206,7 @@ CAVEATS = in_order(
 """Those of the sample's notes."""
 
 
-def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
+def sample(groups=GROUPS):
     """Return the audit."""
     measured = _measured()
     return ReleaseAudit(
@@ -293,9 +289,7 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
     )
 
 
-def judged_audit(
-    audit: ReleaseAudit | None = None, *, policy: Policy = POLICY, tests: tuple[SelfTest, ...] = ()
-) -> ReleaseAudit:
+def judged_audit(audit=None, *, policy=POLICY, tests=()):
     """Return the audit with the verdict, summaries and fingerprints that its numbers and this code give."""
     audit = audit or sample()
     plan = dataclasses.replace(audit.plan, data=dataclasses.replace(audit.plan.data, file="people.csv"))
@@ -330,18 +324,18 @@ def judged_audit(
     )
 
 
-def estimate(value: float, half: float, n: int = 4000) -> Estimate:
+def estimate(value, half, n=4000):
     """Return a value with a symmetric interval."""
     return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 
 def report(
-    replacements: Mapping[str, Estimate | Measurement | None] | None = None,
+    replacements=None,
     *,
-    policy: Policy = POLICY,
-    started: str = "2026-11-08T09:00:00Z",
-    seed: int = 42,
-) -> Report:
+    policy=POLICY,
+    started="2026-11-08T09:00:00Z",
+    seed=42,
+):
     """Return the sample's report; `found` gives checks another estimate, another measurement, or takes them out."""
     audit, changes = sample(), replacements or {}
     retained = [m for m in audit.measurements if changes.get(m.check, m) is not None]
@@ -356,7 +350,7 @@ def report(
     return report_document(judged_audit(audit, policy=policy))
 
 
-def with_basis(audit: ReleaseAudit, check: str, basis: Basis) -> ReleaseAudit:
+def with_basis(audit, check, basis):
     """Return the audit with another basis of one measurement, judged again."""
     measurements = tuple(
         dataclasses.replace(measurement, basis=basis) if measurement.check == check else measurement
@@ -366,14 +360,14 @@ def with_basis(audit: ReleaseAudit, check: str, basis: Basis) -> ReleaseAudit:
     return dataclasses.replace(audit, measurements=measurements, verdict=verdict)
 
 
-def with_failed_tests(document: Report) -> Report:
+def with_failed_tests(document):
     """Return a report whose self-tests, of which there are some, all failed."""
     assert document.self_tests
     tests = tuple(dataclasses.replace(test, passed=False) for test in document.self_tests)
     return dataclasses.replace(document, self_tests=tests)
 
 
-def _with(measurement: Measurement, replacement: Estimate | Measurement | None) -> Measurement:
+def _with(measurement, replacement):
     if isinstance(replacement, Estimate):
         return dataclasses.replace(measurement, estimate=replacement)
     return replacement or measurement
@@ -400,7 +394,7 @@ seed = 3
 """Of an audit of given predictions, which takes seconds."""
 
 
-def people(version: str, n: int = 1200) -> pd.DataFrame:
+def people(version, n=1200):
     """Return people with the answers of a version of a model: "safe" follows skill, "leaky" nearly always origin."""
     rng = np.random.default_rng(7)
     origin, skill = rng.integers(0, 2, n), rng.normal(size=n)
@@ -416,7 +410,7 @@ def people(version: str, n: int = 1200) -> pd.DataFrame:
     )
 
 
-def altered_report(report: Report, change: Callable[[dict[str, Any]], object]) -> Report:
+def altered_report(report, change):
     """Return the report that is read from its changed JSON."""
     document = strict(report)
     change(document)
@@ -429,7 +423,7 @@ _FIXED = {
 }  # fmt: skip
 
 
-def with_texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
+def with_texts(value, change, name=""):
     """Return the audit with every free text changed; names of checks, verdicts and fingerprints stay."""
     if isinstance(value, str):
         return value if name in _FIXED else change(value)
@@ -448,7 +442,7 @@ def with_texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     return value
 
 
-def places(value: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:
+def places(value, path=""):
     """Yield each leaf of a document: what holds it, its key, and its path."""
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         inner = f"{path}/{key}" if path else str(key)

@@ -1,7 +1,5 @@
 """All benchmarks in one run: ``make benchmark``. Ratios are judged here and never asserted in tests."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 NAMES = (

@@ -11,17 +11,13 @@ at most 9 ms; a budget moved for 1,631 people, 25 values and 9 attackers takes a
 runs the whole study, all attackers included, takes at most 2 GB of memory (about a minute and a half).
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 
-from core.datasets.ratings import Ratings, demo_ratings, read_ratings
+from core.datasets.ratings import demo_ratings, read_ratings
 from core.studies.attriguard import Exposure, RatingsDefense, allocate, representatives
-from core.studies.attriguard.allocation import RepresentativeNoise
 from core.studies.attriguard.result import Guesses
 from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.linear_cases import plain_panda, plain_weights
@@ -35,7 +31,7 @@ LIMIT_LOOP, LIMIT_SOLVER, LIMIT_ALLOCATE, LIMIT_MOVE = 12.0, 300.0, 0.009, 0.1
 LIMIT_MEMORY = 2.0  # GB
 
 
-def whole_study() -> float:
+def whole_study():
     """Run the study with all attackers; return the most memory this process has taken, in GB."""
     import resource
 
@@ -45,18 +41,18 @@ def whole_study() -> float:
     return most / (1e9 if sys.platform == "darwin" else 1e9 / 1024)  # bytes there, kilobytes elsewhere
 
 
-def available_ratings() -> Ratings:
+def available_ratings():
     """Return the ratings of Jia and Gong, or the demo's invented ones."""
     folder = DATA / "google_play_ratings"
     return read_ratings(folder) if (folder / "test_user.txt").is_file() else demo_ratings()
 
 
-def loop_seconds(records: Any, defender: Any, noise: RepresentativeNoise) -> float:
+def loop_seconds(records, defender, noise):
     """Return what the plain loop takes for all pairs, by what it takes for a sample of the people."""
     weights, offsets = plain_weights(defender, centred=True)
     people = np.linspace(0, records.shape[0] - 1, LOOP_PEOPLE).astype(int)
 
-    def work() -> None:
+    def work():
         for k, x in zip(people.tolist(), records[people].toarray(), strict=True):
             for i in np.flatnonzero(np.arange(noise.size.shape[1]) != noise.predicted[k]).tolist():
                 plain_panda(x, weights, offsets, i, policy="modify_add")
@@ -64,7 +60,7 @@ def loop_seconds(records: Any, defender: Any, noise: RepresentativeNoise) -> flo
     return seconds(work) * records.shape[0] / LOOP_PEOPLE
 
 
-def study(noise: RepresentativeNoise, shares: np.ndarray) -> Exposure:
+def study(noise, shares):
     """Return a study with invented guesses; how good they are does not matter to the time."""
     rng = np.random.default_rng(3)
     n, m = noise.size.shape
@@ -86,7 +82,7 @@ def study(noise: RepresentativeNoise, shares: np.ndarray) -> Exposure:
     )
 
 
-def main() -> None:
+def main():
     """Print the figures and one verdict a limit."""
     from sklearn.linear_model import LogisticRegression
 

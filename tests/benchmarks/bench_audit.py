@@ -5,8 +5,6 @@ scores with four decimals and the sets; the policy is the one for given predicti
 Limits: 60 seconds at 60,000 rows, 200 seconds and 1.2 GB at a million.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -21,7 +19,7 @@ LIMITS = {60_000: (60.0, 2.0), 1_000_000: (200.0, 1.2)}
 """Rows -> seconds, and gigabytes at most."""
 
 
-def table(rows: int, seed: int = 0) -> pd.DataFrame:
+def table(rows, seed=0):
     """Return people, and the predictions of a model that somebody trained on features alone."""
     rng = np.random.default_rng(seed)
     sex = rng.random(rows) < 0.35
@@ -37,7 +35,7 @@ def table(rows: int, seed: int = 0) -> pd.DataFrame:
     return frame
 
 
-def measure(rows: int) -> None:
+def measure(rows):
     """Audit one table in this process, and print seconds, processor seconds and the largest memory."""
     from core.auditing import AuditPlan, DataPlan, MembershipSettings, ModelPlan, run_audit
     from core.auditing.policy import predictions_policy
@@ -70,14 +68,14 @@ def measure(rows: int) -> None:
     )
 
 
-def _peak() -> float:
+def _peak():
     """Return the most memory of this process, in GB; `getrusage` would also tell its parent's (Linux)."""
     match = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
     assert match is not None
     return int(match[1]) / 2**20
 
 
-def main(rows: tuple[int, ...] = tuple(LIMITS)) -> None:
+def main(rows=tuple(LIMITS)):
     """Measure each size in a process of its own."""
     print("An audit of given predictions")
     for size in rows:

@@ -10,17 +10,14 @@ RC_e at 15,375. With nine groups and 15,000 records all instances proved optimal
 CBC has no proof in 60 s; CBC never finds anything cheaper.
 """
 
-from __future__ import annotations
-
 import time
 from functools import cache, partial
 from statistics import median
-from typing import Any
 
 import numpy as np
 
 from core.datasets import build_dataset, load
-from core.studies.correction import CorrectionResult, correct, run
+from core.studies.correction import correct, run
 from core.studies.correction.disclosure import published_cost
 from core.studies.subject import AuditConfig
 from tests.benchmarks.measuring import DATA, is_adult_available, seconds, verdicts
@@ -35,7 +32,7 @@ GROUPS, RECORDS, LIMIT_SECONDS = 9, 15_000, 1.0
 Arrays = dict[str, np.ndarray]
 
 
-def records(n: int, seed: int = 0) -> Arrays:
+def records(n, seed=0):
     """Return n records of Adult, repeated with costs made distinct, or seeded ones where it is not here."""
     rng = np.random.default_rng(seed)
     if not is_adult_available():
@@ -50,13 +47,13 @@ def records(n: int, seed: int = 0) -> Arrays:
 
 
 @cache
-def adult() -> CorrectionResult:
+def adult():
     """Return the findings of the audited Adult records."""
     table = load("adult", data_folder=DATA)
     return run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=build_dataset(table, table.roles[0]))
 
 
-def two_groups() -> None:
+def two_groups():
     """Print what sorting and correcting take by size, and the verdicts; CBC is for the smallest."""
     print(f"Correction, statistical parity, tolerance {TOLERANCE}")
     reached = []
@@ -75,7 +72,7 @@ def two_groups() -> None:
     verdicts(reached)
 
 
-def instance(k: int, n: int, seed: int) -> dict[str, Any]:
+def instance(k, n, seed):
     """Return the arguments of `correct` for one instance of K groups."""
     rng = np.random.default_rng(seed)
     predictions = (rng.random(n) < rng.uniform(0.1, 0.5)).astype(np.uint8)
@@ -91,7 +88,7 @@ def instance(k: int, n: int, seed: int) -> dict[str, Any]:
     }
 
 
-def many_groups(instances: int = 9) -> None:
+def many_groups(instances=9):
     """Print the verdicts on many groups."""
     problems = [instance(GROUPS, RECORDS, seed) for seed in range(instances)]
     correct(**problems[0])  # the first call imports the solver
@@ -113,7 +110,7 @@ def many_groups(instances: int = 9) -> None:
     )
 
 
-def main() -> None:
+def main():
     """Measure both."""
     two_groups()
     print()

@@ -5,10 +5,7 @@ the time grows 2.6 times at most on average over the larger half (n log n), for 
 page runs, and for what an audit runs before a model is trained; reading the file is in each of them.
 """
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -18,7 +15,7 @@ import pandas as pd
 from core.auditing import suggested_plan
 from core.auditing.inputs import require_answers
 from core.base.errors import InputError
-from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
+from core.datasets import Roles, build_dataset, cautions, read_table, suggest_roles
 from core.datasets.columns import describe_columns
 from core.datasets.input_check import check_input
 from core.datasets.roles import summarise_columns
@@ -30,7 +27,7 @@ _NAME = "people.csv"
 _ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", each=True)
 
 
-def _content(rows: int, column: str) -> bytes:
+def _content(rows, column):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"id": np.arange(rows), "sex": rng.choice(["f", "m"], rows)})
     frame["age"] = rng.integers(18, 80, rows)
@@ -39,11 +36,11 @@ def _content(rows: int, column: str) -> bytes:
     return frame.to_csv(index=False).encode()
 
 
-def _init(table: Table) -> None:
+def _init(table):
     suggested_plan(table, _NAME, label="hired").facts()
 
 
-def _page(table: Table) -> None:
+def _page(table):
     summarise_columns(table.frame)
     describe_columns(table.frame)
     suggest_roles(table.frame)
@@ -52,15 +49,15 @@ def _page(table: Table) -> None:
     build_dataset(table, _ROLES)
 
 
-def _audit(table: Table) -> None:
+def _audit(table):
     require_answers(table, _ROLES)
     build_dataset(table, _ROLES)
 
 
-_WORK: dict[str, Callable[[Table], None]] = {"init": _init, "Data page": _page, "audit": _audit}
+_WORK = {"init": _init, "Data page": _page, "audit": _audit}
 
 
-def _answered(work: Callable[[Table], None], content: bytes) -> None:
+def _answered(work, content):
     """Read a table and do the work, up to the sentence that refuses it, if one does."""
     table = read_table(content, _NAME)
     try:
@@ -69,7 +66,7 @@ def _answered(work: Callable[[Table], None], content: bytes) -> None:
         return
 
 
-def main() -> None:
+def main():
     """Print the seconds at each size, the ratios of successive sizes, and whether the limit is kept to."""
     print("Distinct values of a column, as many as records: seconds, and how many times those of half as many")
     reached = []

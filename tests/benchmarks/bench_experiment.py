@@ -6,15 +6,13 @@ the demo. Nothing is stored.
 Limits: two workers at least 1.7 x as fast as one (on two cores or more), and the same points to the bit.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence
 from functools import partial
 
 from core.auditing import AuditPlan, catalogue_plan
-from core.datasets import AuditDataset, build_dataset, load
+from core.datasets import build_dataset, load
 from core.experiments.attacked_models import MEASURES, PAPER_TOLERANCES, attacked_by_all, tolerance_points
 from core.experiments.engine import measured_points
 from core.experiments.experiment import ModelMeasurements, measured_model, models_of
@@ -25,14 +23,14 @@ SPEED_UP = 1.7
 Models = Sequence[tuple[AuditPlan, ...]]
 
 
-def people() -> tuple[str, AuditDataset]:
+def people():
     """Return Adult, or the demo where Adult is not here."""
     name = "adult" if is_adult_available() else "demo"
     table = load(name, data_folder=DATA)
     return name, build_dataset(table, table.roles[0])
 
 
-def timed(models: Models, dataset: AuditDataset, n_jobs: int) -> tuple[float, list[ModelMeasurements]]:
+def timed(models, dataset, n_jobs):
     """Return the wall time of an experiment, worker start included, and its models in order."""
     started = time.perf_counter()
     measure = partial(measured_model, names=MEASURES)
@@ -40,7 +38,7 @@ def timed(models: Models, dataset: AuditDataset, n_jobs: int) -> tuple[float, li
     return time.perf_counter() - started, sorted(results, key=lambda result: min(result.plans))
 
 
-def main() -> None:
+def main():
     """Measure and print."""
     name, dataset = people()
     models = models_of(attacked_by_all(tolerance_points(catalogue_plan(name), PAPER_TOLERANCES, (42,))))

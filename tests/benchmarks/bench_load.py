@@ -13,8 +13,6 @@ Limits: no page of the demo keeps a session waiting for more than 10 s; two minu
 most 1.3 x what it was when all pages had been opened once. Needs Chromium; says so and stops where there is none.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random
@@ -22,17 +20,14 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import psutil
 from playwright.sync_api import sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
 from websockets.sync.client import connect
@@ -57,7 +52,7 @@ GIVES_WAY = 5
 DONE = ForwardMsg.ScriptFinishedStatus
 
 
-def shows_finding(element: Element) -> bool:
+def shows_finding(element):
     """Return whether an element is a page's finding."""
     return bool(element.markdown.body.startswith("## "))
 
@@ -65,20 +60,20 @@ def shows_finding(element: Element) -> bool:
 class Client:
     """A session without a browser: asks for pages, and lets parts of a page run again as often as the page says."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server):
         self._address = f"ws://localhost:{server.port}/_stcore/stream"
         self._connect(SEEDS[0])
 
-    def _connect(self, seed: int) -> None:
+    def _connect(self, seed):
         self._open = ExitStack()
-        options: dict[str, Any] = {"max_size": None, "open_timeout": PATIENT, "close_timeout": 1.0}
+        options = {"max_size": None, "open_timeout": PATIENT, "close_timeout": 1.0}
         options |= {"max_queue": None, "ping_interval": None}  # nobody takes messages out while the page is read
         self._socket = self._open.enter_context(
             connect(self._address, subprotocols=[Subprotocol("streamlit")], **options)
         )
         self._page, self._seed = "", seed
 
-    def open(self, page: str, seed: int) -> float:
+    def open(self, page, seed):
         """Go to a page; return the seconds until it shows its finding. Another seed is a link to a session anew."""
         if seed != self._seed:
             self.close()
@@ -113,20 +108,20 @@ class Client:
                 due = {part: when for part, when in due.items() if part in fragments}
         return float("inf")
 
-    def close(self) -> None:
+    def close(self):
         """End the session."""
         self._open.close()
 
-    def _run(self, part: str = "") -> None:
+    def _run(self, part=""):
         message = BackMsg()
         rerun = message.rerun_script
         rerun.page_script_hash, rerun.fragment_id, rerun.is_auto_rerun = self._page, part, bool(part)
         rerun.query_string = f"seed={self._seed}"
         self._socket.send(message.SerializeToString())
 
-    def _next(self, seconds: float) -> ForwardMsg | None:
+    def _next(self, seconds):
         try:
-            return ForwardMsg.FromString(self._socket.recv(timeout=max(0.0, seconds)))  # type: ignore[arg-type]
+            return ForwardMsg.FromString(self._socket.recv(timeout=max(0.0, seconds)))
         except TimeoutError:
             return None
 
@@ -139,11 +134,11 @@ class Waits:
     failed: list[str] = field(default_factory=list)
     end: float = float("inf")
 
-    def note(self, who: str, page: str, seconds: float) -> None:
+    def note(self, who, page, seconds):
         """Keep one."""
         self.durations[who][page].append(seconds)
 
-    def print_pages(self, who: str) -> None:
+    def print_pages(self, who):
         """Print the pages of some."""
         for page, waits in sorted(self.durations[who].items()):
             ordered = sorted(waits)
@@ -152,7 +147,7 @@ class Waits:
             print(f"  {who:8} {page:13} {len(waits):4} x  {figures}")
 
 
-def memory(server: Server) -> float:
+def memory(server):
     """Return the megabytes that the server and its children hold; what forked processes share is counted once."""
     process, total = psutil.Process(server.pid), 0
     for program in (process, *process.children(recursive=True)):
@@ -163,7 +158,7 @@ def memory(server: Server) -> float:
     return total / 2**20
 
 
-def student(server: Server, number: int, waits: Waits) -> None:
+def student(server, number, waits):
     """Come in within half a minute, and read pages of the demo until the time is up."""
     rng, seed = random.Random(number), SEEDS[0]
     time.sleep(rng.uniform(0.0, THINK[1]))
@@ -176,7 +171,7 @@ def student(server: Server, number: int, waits: Waits) -> None:
     client.close()
 
 
-def in_browser(work: Callable[[View], None], program: str, server: Server, begin: threading.Barrier) -> None:
+def in_browser(work, program, server, begin):
     """Do something in a browser of one's own; all begin when all browsers are there."""
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=LAUNCH_ARGS)
@@ -188,12 +183,12 @@ def in_browser(work: Callable[[View], None], program: str, server: Server, begin
         browser.close()
 
 
-def officer(number: int, rows: int, waits: Waits) -> Callable[[View], None]:
+def officer(number, rows, waits):
     """Return what an officer does: bring a table with a model's answers, and look at its attacks and report."""
     table = predicted(people(rows, seed=number), seed=number)
 
-    def work(view: View) -> None:
-        roles: dict[str, Any] = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
+    def work(view):
+        roles = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
         began = time.monotonic()
         view.open("data")
         view.finding_with("%")
@@ -213,7 +208,7 @@ def officer(number: int, rows: int, waits: Waits) -> Callable[[View], None]:
     return work
 
 
-def main() -> None:
+def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
@@ -239,7 +234,7 @@ def main() -> None:
         os.nice(GIVES_WAY)
         begin = threading.Barrier(options.officers + 1)
 
-        def run(work: Callable[..., None], *arguments: Any) -> None:
+        def run(work, *arguments):
             try:
                 work(*arguments)
             except Exception as error:

@@ -7,27 +7,25 @@ Limits: the plain tree (epsilon = inf, half of the people, numbers in 10 bins, d
 epsilon move on the membership page (training, quick attack, gaps with intervals) takes at most 300 ms.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from core.datasets import AuditDataset, build_dataset, load
+from core.datasets import build_dataset, load
 from core.models.dp_id3 import DPID3Classifier
 from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY
 from core.studies.subject import AuditConfig, subject_of
 from tests.benchmarks.measuring import DATA, is_adult_available, seconds, verdicts
-from tests.zhang_protocol import MemberPeople, member_people
+from tests.zhang_protocol import member_people
 
 DEPTH, EPSILONS = 14, (0.1, 1.0, 100.0, math.inf)
 LIMIT_PLAIN = 3 * 0.093  # seconds
 MOVES, LIMIT_MOVE = (0.01, 0.1, 1.0, 10.0, 100.0, math.inf), 0.3
 
 
-def trees(people: MemberPeople, repeats: int) -> None:
+def trees(people, repeats):
     """Print how long trees take to grow on half of the people, and the verdict."""
     rows = np.random.default_rng(0).permutation(repeats * people.n)[: repeats * people.n // 2] % people.n
     codes, labels = people.codes[rows], people.labels[rows]
@@ -43,13 +41,13 @@ def trees(people: MemberPeople, repeats: int) -> None:
     verdicts([(sentence, fit <= LIMIT_PLAIN)])
 
 
-def moves(dataset: AuditDataset) -> None:
+def moves(dataset):
     """Print how long an epsilon move takes: one training, the quick attack, and what is found of it."""
     slowest = 0.0
     for epsilon in MOVES:
         config = AuditConfig(method="dp_id3", epsilon=epsilon, depth=DEPTH)
 
-        def attacked(config: AuditConfig = config) -> object:
+        def attacked(config=config):
             return next(STUDY.run(subject_of(config, dataset), MembershipSettings())).disparities
 
         took = seconds(attacked, 5)
@@ -59,7 +57,7 @@ def moves(dataset: AuditDataset) -> None:
     verdicts([(sentence, slowest <= LIMIT_MOVE)])
 
 
-def main() -> None:
+def main():
     """Measure both, on Adult, or on the demo where it is not here, its people four times over."""
     has_adult = is_adult_available()
     table = load("adult" if has_adult else "demo", data_folder=DATA)

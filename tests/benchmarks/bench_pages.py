@@ -4,13 +4,11 @@ Limit: slider to painted chart at most 2.1 x that of a page with one empty chart
 where there is none. How long pages wait for their findings is in `bench_start`.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from tests.benchmarks.measuring import verdicts
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
@@ -47,7 +45,7 @@ WATCH = """() => {
 }"""
 
 
-def settled(browser: Browser, address: str) -> Page:
+def settled(browser, address):
     """Open a page and wait until everything it computes is there."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(address)
@@ -59,7 +57,7 @@ def settled(browser: Browser, address: str) -> Page:
     return page
 
 
-def slider(page: Page) -> tuple[list[float], list[float]]:
+def slider(page):
     """Return milliseconds from key press to the repainted curve, and to all charts, for each move of the slider."""
     page.evaluate(WATCH)
     page.locator(".st-key-told input[type=range]").focus()
@@ -72,7 +70,7 @@ def slider(page: Page) -> tuple[list[float], list[float]]:
     return first, every
 
 
-def main() -> None:
+def main():
     """Measure and print."""
     if CHROMIUM is None:
         print("Pages not measured: no Chromium found (Debian: apt-get install chromium).")

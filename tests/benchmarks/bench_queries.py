@@ -9,13 +9,9 @@ Limits: at n = 1,000 people and m = 400 answers an attack takes at most 1.3 time
 and m = 25 take at most 250 ms; a move of the slider takes at most 300 ms of processor time with the strongest decoder.
 """
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable
 from functools import partial
 from statistics import median
-from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -38,7 +34,7 @@ from tests.benchmarks.measuring import seconds, verdicts
 LARGE, SMALL, REPEATS, INSTANCES = (1000, 400), (100, 25), 50, 3
 LIMIT_RATIO, LIMIT_MANY = 1.3, 0.25
 PEOPLE, NUMBERS, LIMIT_MOVE = 100, (10, 25, 40, 60), 0.3
-MECHANISMS: dict[str, Any] = {
+MECHANISMS = {
     "exact": Exact(),
     "rounded, 3 decimals": Rounded(3),
     "smooth Laplace, epsilon 5": SmoothLaplace(5.0, 1e-5),
@@ -46,7 +42,7 @@ MECHANISMS: dict[str, Any] = {
 }
 
 
-def problem(n: int, m: int, seed: int) -> dict[str, Any]:
+def problem(n, m, seed):
     """Return the arguments of an attack: a tenth disadvantaged among n people, and m exact answers."""
     rng = np.random.default_rng(seed)
     a = np.ones(n, dtype=np.uint8)
@@ -56,13 +52,13 @@ def problem(n: int, m: int, seed: int) -> dict[str, Any]:
     return {"scores": scores, "answers": statistical_parity_gap(scores, a), **sizes}
 
 
-def attack(instance: dict[str, Any], method: str) -> Any:
+def attack(instance, method):
     """Run one attack."""
     sizes = {name: instance[name] for name in ("n_advantaged", "n_disadvantaged")}
     return recover_compressed(instance["scores"], instance["answers"], method=method, **sizes)
 
 
-def bare_call(instance: dict[str, Any], method: str) -> Callable[[], Any]:
+def bare_call(instance, method):
     """Return the one call of HiGHS that solves a method's program as it is written down."""
     h, sp, n_advantaged, n_disadvantaged = instance.values()
     n, c = h.shape[1], 1 / n_advantaged + 1 / n_disadvantaged
@@ -77,7 +73,7 @@ def bare_call(instance: dict[str, Any], method: str) -> Callable[[], Any]:
     return lambda: linprog(cost, A_eq=matrix, b_eq=right, bounds=(0, upper), method="highs-ds", options=options)
 
 
-def attacks() -> None:
+def attacks():
     """Print a row a method and its verdicts; own and bare calls take turns, so that a busy machine slows both."""
     print("Attacks on bias answers: one at n = 1,000 and m = 400, and 50 at n = 100 and m = 25")
     wall = partial(seconds, clock=time.perf_counter)
@@ -97,7 +93,7 @@ def attacks() -> None:
     verdicts(reached)
 
 
-def moves() -> None:
+def moves():
     """Print what a move of the slider takes, by way of answering and number of answers."""
     table = load("demo")
     pool = query_pool(subject_of(AuditConfig(dataset="demo"), build_dataset(table, table.roles[0])))
@@ -113,7 +109,7 @@ def moves() -> None:
     verdicts([(f"the slowest move {1e3 * slowest:.0f} ms <= {1e3 * LIMIT_MOVE:g} ms", slowest <= LIMIT_MOVE)])
 
 
-def main() -> None:
+def main():
     """Measure both."""
     attacks()
     print()

@@ -5,17 +5,14 @@ what is slow in practice, training them, is not timed. Limit: 2 seconds of proce
 published group sizes.
 """
 
-from __future__ import annotations
-
 import time
-from typing import Any
 
 from core.studies.model_card import ModelCardSettings, measure_card
 from tests.benchmarks.measuring import verdicts
 from tests.release_samples import people
 
 PEOPLE, MODELS, LIMIT_SECONDS = 15_000, 50, 2.0
-PLANS: dict[str, dict[str, Any]] = {
+PLANS = {
     "exact": {"decimals": None},
     "4 decimals": {"decimals": 4},
     "3 decimals": {"decimals": 3},
@@ -27,7 +24,7 @@ PLANS: dict[str, dict[str, Any]] = {
 }
 
 
-def main() -> None:
+def main():
     """Print the processor seconds of each plan and one verdict."""
     who = people(PEOPLE, MODELS)
     print(f"A release of {MODELS} models over {PEOPLE:,} people, metered, projected and measured")

@@ -10,8 +10,6 @@ where there is none. ``python -m tests.benchmarks.bench_start FOLDER`` takes a c
 leaves the first start out.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -19,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 from pages.shell.preparation import PAGES, PREPARE
 from tests.benchmarks.measuring import verdicts
@@ -40,7 +38,7 @@ LOOK = """() => {
 }"""
 
 
-def visit(page: Page, address: str) -> tuple[float, float]:
+def visit(page, address):
     """Return seconds until a page's finding is there, and until it is settled; infinity where that is not reached."""
     begun = time.monotonic()
     page.goto(address, wait_until="commit")
@@ -59,7 +57,7 @@ def visit(page: Page, address: str) -> tuple[float, float]:
     return finding, float("inf")
 
 
-def measured(browser: Browser, cache: Path, title: str) -> list[tuple[str, float, float]]:
+def measured(browser, cache, title):
     """Return the times of a fresh server's pages, printed as they come."""
     print(f"{title}: seconds to finding, and until settled", flush=True)
     times = []
@@ -73,7 +71,7 @@ def measured(browser: Browser, cache: Path, title: str) -> list[tuple[str, float
     return times
 
 
-def fill(cache: Path) -> None:
+def fill(cache):
     """Prepare all pages, at the pace of any other process."""
     code = (
         "import tempfile; from pathlib import Path; from pages.shell import prepare, preparation;"
@@ -90,7 +88,7 @@ def fill(cache: Path) -> None:
     print(f"prepared: {len(files)} files, {megabytes:.1f} MB, in {time.monotonic() - begun:.0f} s", flush=True)
 
 
-def main() -> None:
+def main():
     """Measure and print."""
     if CHROMIUM is None:
         print("Starts not measured: no Chromium found (Debian: apt-get install chromium).")

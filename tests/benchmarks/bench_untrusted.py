@@ -3,8 +3,6 @@
 Limit: 1.3 times the time in this process, or 0.3 seconds more, whichever is larger; from the file to the answers.
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
@@ -23,12 +21,12 @@ from tests.model_samples import as_onnx, as_skops
 _SIZES = (240, 60_000, 500_000)
 
 
-def _people(rows: int) -> pd.DataFrame:
+def _people(rows):
     rng = np.random.default_rng(0)
     return pd.DataFrame(rng.normal(size=(rows, 8)).round(3), columns=[f"feature {j}" for j in range(8)])
 
 
-def _files() -> dict[str, bytes]:
+def _files():
     train = _people(5_000)
     label = (train.sum(axis=1) > 0).to_numpy().astype(int)
     linear = make_pipeline(StandardScaler(), LogisticRegression()).fit(train, label)
@@ -41,7 +39,7 @@ def _files() -> dict[str, bytes]:
     }
 
 
-def main() -> None:
+def main():
     """Print seconds here and in a child, the median of three each, and whether the limit is kept."""
     print("A model file's answers, in this process and in one of its own")
     for name, content in _files().items():
@@ -50,13 +48,13 @@ def main() -> None:
             features = list(frame.columns) if name.endswith("onnx") else []
             model = read_model(content, name)  # the warm process is warm
 
-            def in_this_process(content=content, name=name, frame=frame, features=features, model=model) -> None:
+            def in_this_process(content=content, name=name, frame=frame, features=features, model=model):
                 opening = {"content": content, "name": name, "kind": name.rpartition(".")[2]}
                 columns, _ = matched(frame, model, features)
                 response, table = opened.answer(lambda *_: None, columns=columns, batch=10_000, **opening)
                 decide(_raw(response, table), positive="", threshold=0.5)
 
-            def in_a_child(content=content, name=name, frame=frame, features=features) -> None:
+            def in_a_child(content=content, name=name, frame=frame, features=features):
                 read_model(content, name).answers(frame, features=features)
 
             local, child = (seconds(work, 3, clock=time.perf_counter) for work in (in_this_process, in_a_child))

@@ -188,7 +188,7 @@ class View:
         def picked():
             if box.get_attribute("aria-expanded") != "true":
                 box.click()
-            return self.clicked(listed)
+            return listed.is_visible() and self.clicked(listed)
 
         self.until(picked, f"an option {option!r}")
 

@@ -5,8 +5,6 @@ or open. An access to another one is refused, and noted with its place in the co
 of the refusal, the test fails.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from urllib.parse import unquote
@@ -45,7 +43,7 @@ _INSTALLED = "_fairleak_tests_guard"
 """Attribute of `sys` with the hook: this file is imported under two names, and a hook cannot be taken out."""
 
 
-def accesses(event: str, arguments: tuple) -> list[tuple[object, bool]]:
+def accesses(event, arguments):
     """Return the paths that an audit event is about, each with whether it is written."""
     if event == "open":
         path, mode, flags = arguments
@@ -62,7 +60,7 @@ def accesses(event: str, arguments: tuple) -> list[tuple[object, bool]]:
     return paths
 
 
-def absolute(path: object, event: str) -> str:
+def absolute(path, event):
     """Return where a path leads; "" for what is none, such as the number of an open file."""
     if path is None and event in READERS:
         return os.getcwd()
@@ -81,14 +79,14 @@ def absolute(path: object, event: str) -> str:
 class Guard:
     """The audit hook of a process."""
 
-    def set(self, closed: list[str], readable: list[str], opened: list[str], log: str) -> None:
+    def set(self, closed, readable, opened, log):
         """Say which folders are closed, for reading only, or open, and where refusals are noted."""
         rights = dict.fromkeys(closed, "") | dict.fromkeys(readable, "r") | dict.fromkeys(opened, "rw")
         # The innermost folder is the first that holds a path.
         self.rights = sorted(((folder, rights[folder]) for folder in rights if folder), key=lambda pair: -len(pair[0]))
         self.log = log
 
-    def allows(self, path: str, writes: bool) -> bool:
+    def allows(self, path, writes):
         """Return whether a test may read or write there; what no folder holds is for reading."""
         for folder, rights in self.rights:
             if path == folder or path.startswith(folder.rstrip(os.sep) + os.sep):
@@ -96,7 +94,7 @@ class Guard:
                 return passing or ("w" if writes else "r") in rights
         return not writes or not os.path.isdir(os.path.dirname(path))  # where nothing can be, the system refuses
 
-    def __call__(self, event: str, arguments: tuple) -> None:
+    def __call__(self, event, arguments):
         """Refuse an access to a folder that is closed, and note it."""
         if event != "open" and event not in READERS and event not in WRITERS:
             return
@@ -106,7 +104,7 @@ class Guard:
                 self.note(f"{'write' if writes else 'read'} {location} ({event})")
                 raise PermissionError(f"No test may {'write' if writes else 'read'} {location}.")
 
-    def note(self, access: str) -> None:
+    def note(self, access):
         """Add a line to the log: the access, the process, and where in the code it was."""
         frame, places = sys._getframe(2), []
         while frame is not None and len(places) < FRAMES:
@@ -121,7 +119,7 @@ class Guard:
             os.close(handle)
 
 
-def install() -> None:
+def install():
     """Watch this process from now on, as the environment says; nothing where it says nothing."""
     if not os.environ.get(LOG):
         return

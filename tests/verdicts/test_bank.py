@@ -1,6 +1,7 @@
 """The verdict on models whose truth is known: those that leak fail by the check meant for it, harmless ones do not."""
 
 from dataclasses import dataclass, replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -85,7 +86,8 @@ def table_and_plan(people, release, seed):
 def run(entry, seed):
     """Audit an entry once, and judge it by each policy."""
     table, plan = table_and_plan(*entry.make(seed), seed)
-    audit = run_audit(plan, table, default_policy())
+    with patch("core.auditing.run.narrower_releases", lambda audited: ()):  # no verdict hangs on what else would pass
+        audit = run_audit(plan, table, default_policy())
     verdicts = {name: judge(policy(), audit.measurements, attribute="attribute") for name, policy in POLICIES.items()}
     assert verdicts["default"].overall == audit.verdict.overall
     return Run(
