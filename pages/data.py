@@ -101,7 +101,10 @@ def pending_meaning(gate: Gate) -> str:
         if column
     ]
     if not outputs and any(fact.kind == "possible_answers" for fact in gate.lines):
-        return "Without a model's answers, FairLeak trains a model of its own and the verdict is about that one."
+        return (
+            "A column may hold the model's answers; if it does, that model is audited. If none does, FairLeak trains a "
+            "model of its own, and the verdict is about that one."
+        )
     if not outputs:
         return "No column holds a model's predictions. FairLeak trains a model on this table and attacks it."
     so_what = f"The file brings a model's {' and '.join(outputs)}. FairLeak attacks these and trains no model of "

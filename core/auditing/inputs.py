@@ -227,9 +227,6 @@ TITLES: Mapping[Severity, str] = {
 }
 """What a fact is called, by its severity."""
 
-FAVOURABLE = "data.favourable"
-"""The key of the only answer that has no default."""
-
 _ELSEWHERE = {"threshold": "model.threshold"}
 """Fields of `core.datasets.Roles` that a plan writes in another table than [data]."""
 
@@ -285,14 +282,14 @@ def terminal_line(fact: Fact) -> str:
 
 
 def plan_comments(facts: Iterable[Fact]) -> dict[str, str]:
-    """Return key of a plan -> comment, of the facts that ask something; of `FAVOURABLE` its last line is the key."""
+    """Return key of a plan -> comment, of the facts that ask something; of the favourable value the key."""
     comments: dict[str, list[str]] = {}
     for fact in facts:
         if fact.severity is Severity.NOTE or not fact.key:
             continue
         lines = comments.setdefault(fact.key, [])
         lines.append(f"{TITLES[fact.severity]}: {fact.text}")
-        if fact.key == FAVOURABLE:
+        if fact.kind == "favourable":
             lines.append("favourable =   (required)")
             continue
         for repair in fact.repairs:

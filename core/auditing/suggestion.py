@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 from ..base.errors import FairLeakError, InputError
 from ..base.validation import choice, decimals_of
 from ..datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
-from ..datasets.checked_table import Fact, Severity
-from ..datasets.columns import as_text, crossed_columns, is_numeric, listed, quoted, with_crossed
+from ..datasets.checked_table import Fact, Repair, Severity
+from ..datasets.columns import (
+    as_text,
+    crossed_columns,
+    is_numeric,
+    listed,
+    quoted,
+    text_of,
+    with_crossed,
+)
 from ..datasets.input_check import check_input
 from ..datasets.roles import as_written, check_values
 from ..datasets.splits import split
@@ -272,7 +280,7 @@ def fitting_policy(plan: AuditPlan) -> Policy:
 def sets_missing(table: Table, roles: Roles, policy: Policy) -> tuple[Fact, ...]:
     """Warn that no column is known to say who trained the model that is audited, and what a policy asks for then.
 
-    Features of two values are named: one of them may say it in words of its own.
+    Features of two values may say it in words of their own: a repair makes one of them the column of the sets.
     """
     if not roles.gives_predictions or roles.sets:
         return ()
@@ -291,8 +299,17 @@ def sets_missing(table: Table, roles: Roles, policy: Policy) -> tuple[Fact, ...]
     else:
         more += f". {len(membership)} checks of membership are not run, and do not block."
     hint = "If a column says it, give it the role Set."
-    if two_valued := _features_of_two_values(table, roles):
-        hint += f" Of two values: {listed(two_valued)}; the set must read train and test."
+    two_valued = _features_of_two_values(table, roles)
+    if two_valued:
+        hint += f" Of two values: {listed(two_valued)}."
+    repairs = [
+        Repair(
+            title=f"{text_of(name)} says it",
+            changes={"sets": name},
+            result=f"{text_of(name)} says who trained the model.",
+        )
+        for name in two_valued
+    ]
     return (
         Fact(
             kind="sets_missing",
@@ -300,6 +317,7 @@ def sets_missing(table: Table, roles: Roles, policy: Policy) -> tuple[Fact, ...]
             point="No column is known to say who trained the model: a leak of its training records is not looked for.",
             more=f"{more} {hint}",
             key="data.sets",
+            repairs=tuple(repairs),
         ),
     )
 

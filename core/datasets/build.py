@@ -247,7 +247,7 @@ def _one_row_a_person(
     person = as_text(frame[roles.person])[selected].factorize()[0]
     rank = None
     if roles.sets:
-        sets = _sets(frame.loc[selected, roles.sets], roles.sets)
+        sets = _sets(frame.loc[selected, roles.sets], roles)
         rank = np.array([SETS.index(name) for name in sets])
     first, records = one_row_a_person(person, rank)
     n_persons = first.size
@@ -381,7 +381,7 @@ def _optional_fields(
         fields["withheld"] = np.isnan(scores)
         fields["scores"] = np.where(np.isnan(scores), fields["predictions"], scores)
     if roles.sets:
-        fields["sets"] = _sets(frame.loc[selected, roles.sets], roles.sets)
+        fields["sets"] = _sets(frame.loc[selected, roles.sets], roles)
         if "attack" not in fields["sets"]:
             text = (
                 f"Column {roles.sets} names no attack records, so half of its test records, drawn with the seed, are "
@@ -486,14 +486,22 @@ def score_values(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
     return values
 
 
-def _sets(column: pandas.Series, name: str) -> npt.NDArray[np.str_]:
+def _sets(column: pandas.Series, roles: Roles) -> npt.NDArray[np.str_]:
     """Return everybody's set."""
+    name = roles.sets
     text = as_text(column)
-    set_names = named_sets(map(str, text.unique()), name)
+    values = [str(value) for value in text.unique()]
+    if roles.training_value and roles.training_value not in values:
+        raise InputError(
+            f"The value that says who was in training (data.training_value) must be one that {quoted(name)} takes, got "
+            f"{quoted(roles.training_value)}."
+        )
+    set_names = named_sets(values, name, roles.training_value)
     if strange := [value for value, meant in set_names.items() if not meant]:
         raise InputError(
             f"Column {quoted(name)} must say train, attack or test for each record (or yes and no in a column called "
-            f"in_training; attack means that the attacker knows the attribute), got {quoted(strange[0])}."
+            f"in_training; attack means that the attacker knows the attribute), or data.training_value say which value "
+            f"means train, got {quoted(strange[0])}."
         )
     for set_name in ("train", "test"):
         if set_name not in set_names.values():

@@ -453,7 +453,7 @@ class CheckedTable:
         ranks = None
         if self.has(roles.sets):
             codes, texts = text_codes(self.frame[roles.sets])
-            sets = named_sets(texts, roles.sets)
+            sets = named_sets(texts, roles.sets, roles.training_value)
             order = [SETS.index(sets[text]) if sets[text] in SETS else len(SETS) for text in texts]
             ranks = np.array([*order, len(SETS)])[codes[rows]]
         used = np.zeros(len(self.frame), dtype=bool)

@@ -6,14 +6,14 @@ Of the label: whether it is the true outcome, which value is good, how its value
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..base.errors import InputError
-from ..base.validation import Ints
-from ..stats.estimates import percent
+from ..base.validation import Ints, Mask
+from ..stats.estimates import Estimate, percent
 from .checked_table import (
     MOST_REPAIRS,
     Changes,
@@ -34,7 +34,15 @@ from .columns import (
     listed,
     text_of,
 )
-from .name_patterns import Content, few_texts, is_score, may_be_labels, may_be_sets
+from .name_patterns import (
+    Content,
+    few_texts,
+    is_score,
+    may_be_labels,
+    may_be_sets,
+    outcome_sign,
+    positive_rank,
+)
 from .role_suggestion import (
     meant_attributes,
     names_attribute,
@@ -44,7 +52,7 @@ from .role_suggestion import (
     with_attribute,
 )
 from .roles import MOST_LABELS, groups_of
-from .splits import named_sets, persons_in_several_sets
+from .splits import SETS, named_sets, persons_in_several_sets
 
 _MOST = 4
 """Values that a sentence names."""
@@ -78,16 +86,8 @@ def label_facts(table: CheckedTable) -> Iterable[Fact]:
     yield from _outcome_facts(table)
     if roles.favourable not in texts:
         yield _favourable_question(table)
-    elif table.settings:
-        yield table.fact(
-            "favourable",
-            Severity.GUESS,
-            f"Good for the person: {text_of(roles.label)} = {text_of(roles.favourable)}.",
-            f"{_label_shares(table)} {_FAVOURABLE_MEANS}",
-            key="data.favourable",
-            columns=(roles.label,),
-            confirm="",
-        )
+    else:
+        yield from _favourable_facts(table)
     yield from _label_copies(table)
 
 
@@ -224,9 +224,22 @@ def _values_left(table: CheckedTable) -> Iterable[Fact]:
 _FAVOURABLE_MEANS = "Fairness is counted on it."
 
 
+_IF_WRONG = "If it is not, fairness is counted on the wrong outcome."
+
+
 def _favourable_question(table: CheckedTable) -> Fact:
+    """Return the question which value is good for the person, with what the table's names say of the values."""
     roles = table.roles
     more = f"{_label_shares(table)} {_FAVOURABLE_MEANS}"
+    harms = [
+        text_of(value)
+        for value in table.label[1]
+        if _names_for(table, value, -1) and not _names_for(table, value, 1)
+    ]
+    if harms:
+        more = f"{more} By the names of the table it may be bad: {first_few(harms)}."
+    elif not _signs_of_names(table):
+        more = f"{more} No name in the table shows which: ask who made it."
     if roles.favourable:
         more = f"{more} It is never {text_of(roles.favourable)}."
     return table.fact(
@@ -242,6 +255,111 @@ def _favourable_question(table: CheckedTable) -> Fact:
         ],
         confirm="",
     )
+
+
+def _signs_of_names(table: CheckedTable) -> list[tuple[str, str, int]]:
+    """Return the names that read like something good or bad for a person, the label's value each is about, and 1 or -1.
+
+    Values of the label may, and names of columns: the label's, of which one value says yes, and those of predictions
+    and scores, which are about one value.
+    """
+    roles = table.roles
+    values = table.label[1]
+    about = {value: value for value in values}
+    for value in values:
+        if positive_rank(value) == 1 or value.startswith(">"):  # it is so, or much of it
+            about[roles.label] = value
+    about |= dict.fromkeys((roles.prediction, roles.score), roles.positive)
+    signs = [(name, value, outcome_sign(name)) for name, value in about.items()]
+    return [(name, value, sign) for name, value, sign in signs if sign]
+
+
+def _names_for(table: CheckedTable, value: str, sign: int) -> list[tuple[str, str]]:
+    """Return the names by which a value of the label is good, for sign 1, or bad, for -1, and what each is about.
+
+    A name that says so of another value says the opposite of this one.
+    """
+    return [
+        (name, about_value)
+        for name, about_value, sign_of_name in _signs_of_names(table)
+        if (sign_of_name == sign) == (about_value == value)
+    ]
+
+
+def _favourable_facts(table: CheckedTable) -> Iterable[Fact]:
+    """Say which outcome counts as good for the person; caution where names say that it is bad, or a plain no is chosen.
+
+    Where no name shows anything a yes, or a word of its own, is as good as the answer that chose it, which is said.
+    """
+    roles = table.roles
+    chosen = roles.favourable
+    outcome = f"{text_of(roles.label)} = {text_of(chosen)}"
+    consequence = f"{outcome} counts as good for the person: {_of_100(table)} people get it."
+    doubt = ""
+    if not _names_for(table, chosen, 1):
+        harms = [
+            f"{text_of(name)}{f' (about {text_of(value)})' * (name != value)}"
+            for name, value in _names_for(table, chosen, -1)
+        ]
+        if harms:
+            more = f"By the names it may be bad: {', '.join(harms)}. If so, fairness is counted on the wrong outcome."
+            yield _outcome_caution(table, "harmful_outcome", consequence, more)
+        elif positive_rank(chosen) == 0:
+            more = f"A “{text_of(chosen)}” is good only where {text_of(roles.label)} is bad, and no name shows that. "
+            yield _outcome_caution(table, "unclear_outcome", consequence, f"{more}{_IF_WRONG}")
+        else:
+            doubt = f"No name in the table shows that it is. {_IF_WRONG}"
+    if table.settings:
+        yield table.fact(
+            "favourable",
+            Severity.GUESS,
+            f"Good for the person: {outcome}.",
+            f"{_label_shares(table)} {_FAVOURABLE_MEANS} {doubt}".rstrip(),
+            key="data.favourable",
+            columns=(roles.label,),
+            confirm="",
+        )
+    elif doubt:
+        yield table.fact("unclear_outcome", Severity.NOTE, consequence, doubt)
+
+
+def _outcome_caution(table: CheckedTable, kind: str, point: str, more: str) -> Fact:
+    """Return a caution about the outcome that counts as good; another value turns it, and the value confirms it."""
+    roles = table.input_roles
+    chosen = table.roles.favourable
+    fact = Fact(
+        kind=kind,
+        severity=Severity.CAUTION,
+        point=point,
+        more=more,
+        key="data.favourable",
+        value=chosen,
+    )
+    if fact.is_confirmed(roles):
+        return replace(fact, severity=Severity.NOTE, key="", more=f"{more} This is confirmed.")
+    repairs = [
+        Repair(
+            title=f"“{text_of(value)}” is good for the person",
+            changes={"favourable": value},
+            result=f"Good for the person: {text_of(roles.label)} = {text_of(value)}.",
+        )
+        for value in table.label[1]
+        if value != chosen and len(table.label[1]) == 2
+    ]
+    confirmed = (*roles.confirmed, f"{kind}:{chosen}")
+    repairs.append(Repair(title="It is good for the person", changes={"confirmed": confirmed}))
+    return replace(fact, repairs=tuple(repairs))
+
+
+def _of_100(table: CheckedTable) -> str:
+    """Return how many of 100 people have the outcome that is good for them."""
+    counts = _value_counts(*table.label)
+    share = round(100 * counts[table.roles.favourable] / max(1, counts.total()))
+    if share == 0:
+        return "fewer than 1 of 100"
+    if share == 100:
+        return "more than 99 of 100"
+    return f"{share} of 100"
 
 
 def _value_counts(codes: Ints, texts: Sequence[str]) -> Counter[str]:
@@ -734,29 +852,39 @@ def _set_questions(table: CheckedTable) -> Iterable[Fact]:
         yield from _sets_fact(table)
     for name in _in_doubt(table, (Content.SETS,), "possible_sets"):
         repairs = []
+        severity = Severity.GUESS
+        more = ""
         if not roles.sets and may_be_sets(table.frame[name], name):
             repairs.append(_role_repair(table, "It says who was trained on", "sets", name))
+            if roles.gives_predictions and table.settings:  # a plan that is silent has answered
+                severity = Severity.QUESTION
+                more = "Without it a leak of the training records is not looked for."
         yield _doubt(
             table,
             "possible_sets",
             [name],
             f"{text_of(name)} may say which records the model was trained on, and is {_use(table, name)}.",
+            more,
             key="data.sets",
+            severity=severity,
             repairs=repairs,
         )
 
 
 def _sets_fact(table: CheckedTable) -> Iterable[Fact]:
     """Say who was in training by the column of sets, and how many; ask, where the column is a guess by its name."""
-    roles = table.input_roles
-    if not (table.settings or "sets" in table.guesses):
-        return
+    roles = table.roles
     codes, texts = text_codes(table.frame[roles.sets])
     counts = _value_counts(codes[table.used], texts)
     values = few_texts(table.frame[roles.sets])
+    names = named_sets(values, roles.sets, roles.training_value)
+    if not set(SETS).issuperset(names.values()):
+        yield _training_value_question(table, counts)
+        return
+    if not (table.settings or "sets" in table.guesses):
+        return
     sizes = []
     more = "Without it no membership attack can be made."
-    names = named_sets(values, roles.sets)
     if "test" in names.values() and "attack" not in names.values():
         more = (
             f"The attacker learns from half of the test records, the other half is attacked. {more}"
@@ -784,6 +912,50 @@ def _sets_fact(table: CheckedTable) -> Iterable[Fact]:
         repairs=repairs,
         confirm=confirm,
     )
+
+
+def _training_value_question(table: CheckedTable, counts: Mapping[str, int]) -> Fact:
+    """Return the question which value of the column of sets means training, with how well the score does among each."""
+    roles = table.roles
+    column = text_of(roles.sets)
+    values = sorted(counts, key=lambda value: -counts[value])
+    areas = []
+    codes, texts = text_codes(table.frame[roles.sets])
+    for value in values[:_MOST]:
+        area = _area_among(table, codes == texts.index(value))
+        if area is not None:
+            areas.append(f"{area.value:.3f} where it is {text_of(value)}")
+    more = "Any other value means test."
+    if areas:
+        more += (
+            f" {text_of(roles.score)} tells {text_of(roles.label)} with an AUC of {', '.join(areas)}; a model is often "
+            "better on the records that it was trained on."
+        )
+    return table.fact(
+        "training_value",
+        Severity.QUESTION,
+        f"Which value of {column} means that the model was trained on the record?",
+        more,
+        key="data.training_value",
+        columns=(roles.sets,),
+        repairs=[
+            Repair(
+                title=f"{text_of(value)} was trained on",
+                changes={"training_value": value},
+                result=f"The model was trained where {column} is {text_of(value)} ({counts[value]:,} records).",
+            )
+            for value in values[:MOST_REPAIRS]
+        ],
+        confirm="",
+    )
+
+
+def _area_among(table: CheckedTable, selected: Mask) -> Estimate | None:
+    """Return how well the score tells the label among some records; None where that cannot be measured."""
+    if table.scores is None:
+        return None
+    rows = table.rows[selected[table.rows] & ~np.isnan(table.scores[table.rows])]
+    return area_under_curve(table.positive[rows], table.scores[rows])
 
 
 def _person_questions(table: CheckedTable) -> Iterable[Fact]:

@@ -3,6 +3,7 @@
 - ``threshold``: labels are scores from a threshold on, which gives nearly nobody one of the labels.
 - ``reversed_part``: the score, or the prediction, points the other way within one value of a column.
 - ``label_near_prediction``: label and prediction agree for almost all test records, as where they are one decision.
+- ``sets_reversed``: the score tells the label better among the test records than among those of training.
 - ``trained_on_test``: the score tells the label of the test records as it would tell that of training records.
 - ``near_repeated``: test records equal training records but for one column.
 - ``attribute_in_features``: the features together tell the attribute, so that no model could add to it.
@@ -76,6 +77,7 @@ def hidden_facts(table: CheckedTable) -> Iterable[Fact]:
     yield from _threshold(table)
     yield from _reversed_parts(table)
     yield from _label_near_prediction(table)
+    yield from _sets_reversed(table)
     yield from _trained_on_test(table)
     yield from _near_repeated(table)
     yield from _attribute_in_features(table)
@@ -168,7 +170,7 @@ def _sets(table: CheckedTable) -> tuple[Ints, Ints]:
     if not table.has(column):
         return none, none
     codes, texts = text_codes(table.frame[column])
-    names = named_sets(few_texts(table.frame[column], _MOST_VALUES), column)
+    names = named_sets(texts, column, table.roles.training_value)
     return tuple(  # type: ignore[return-value]
         np.flatnonzero(
             table.audited & np.isin(codes, [texts.index(v) for v, n in names.items() if n == name])
@@ -198,6 +200,27 @@ def _label_near_prediction(table: CheckedTable) -> Iterator[Fact]:
         f"{percent(float((truth == predicted).mean()))} of the {'test ' * bool(test.size)}records.",
         "Is the label what really happened? Where it is the decision itself, an audit against it misses leaks.",
         (table.roles.label, table.roles.prediction),
+    )
+
+
+def _sets_reversed(table: CheckedTable) -> Iterator[Fact]:
+    """Say that the score is better on test than on training records, as where the sets are turned round."""
+    if table.scores is None:
+        return
+    areas = []
+    for rows in _sets(table):
+        answered = rows[~np.isnan(table.scores[rows])]
+        areas.append(area_under_curve(table.positive[answered], table.scores[answered]))
+    train, test = areas
+    if train is None or test is None or train.high >= test.low:
+        return
+    yield _caution(
+        table,
+        "sets_reversed",
+        f"{text_of(table.roles.score)} is better on the records that {text_of(table.roles.sets)} calls test.",
+        f"AUC {test.value:.3f} there, {train.value:.3f} on those of training. If it is the other way round, strangers "
+        "are taken for training records, and no membership attack can find anything.",
+        (table.roles.sets,),
     )
 
 

@@ -28,10 +28,11 @@ Guesses hold until somebody changes them: the same four with evidence, ``possibl
 Somebody who takes the data to be right confirms a fact by its name, "contradiction" or "copy:income"; it is a note from
 then on. Rules that `core.datasets.build_dataset` refuses a table for are said there, and never raise here.
 
-`cautions` say what to look at besides: an outcome chosen as good that reads like a harm or like neither, a lopsided
-attribute, near copies of attribute, label or prediction, columns mostly missing, dates, a header like a record, and
-faults that no column shows by itself (`core.datasets.hidden_faults`). `shared_lines` are the facts as a form has them,
-a line for each kind.
+An outcome chosen as good for the person that reads like a harm is a caution, one that reads like neither a note.
+
+`cautions` say what to look at besides: a lopsided attribute, near copies of attribute, label or prediction, columns
+mostly missing, dates, a header like a record, and faults that no column shows by itself
+(`core.datasets.hidden_faults`). `shared_lines` are the facts as a form has them, a line for each kind.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ from .columns import (
     with_crossed,
 )
 from .hidden_faults import hidden_facts
-from .name_patterns import SCORE_NAMES, few_texts, names_decision, outcome_sign, positive_rank
+from .name_patterns import SCORE_NAMES, few_texts, names_decision
 from .roles import Roles, as_written, check_values, groups_of, value_problems
 from .score_copies import copy_facts, left_out_answers
 
@@ -331,7 +332,6 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
     sides: dict[str, npt.NDArray[np.float64]] = {}
-    cautioned += outcome_cautions(frame, roles)
     if roles.sensitive:
         try:
             codes, names, _ = groups_of(frame[roles.sensitive], roles)
@@ -433,70 +433,6 @@ def _dates(frame: pandas.DataFrame, roles: Roles) -> Iterator[Fact]:
             columns=(name,),
             roles=roles,
         )
-
-
-def outcome_cautions(frame: pandas.DataFrame, roles: Roles) -> list[Fact]:
-    """Caution that the outcome chosen as good for the person reads like a harm, or like neither harm nor good.
-
-    The one of `cautions` that hangs on `roles.favourable`. Nothing is said where something reads the other way.
-
-    Values of the label may read like a harm or a benefit, and names of columns: the label's, of which one value says
-    yes, and those of predictions and scores, which are about one value.
-    """
-    chosen = roles.favourable
-    if not chosen or roles.label not in frame:
-        return []
-    values = few_texts(frame[roles.label])
-    about = {value: value for value in values}
-    for value in values:
-        if positive_rank(value) == 1 or value.startswith(">"):  # it is so, or much of it
-            about[roles.label] = value
-    about |= dict.fromkeys((roles.prediction, roles.score), roles.positive)
-    against = []
-    for name, value in about.items():
-        sign = outcome_sign(name)
-        if value != chosen:
-            sign = -sign
-        if sign > 0:
-            return []
-        if sign < 0:
-            about_value = f" (about {text_of(value)})" * (name != value)
-            against.append(f"{text_of(name)}{about_value}")
-    outcome = f"{text_of(roles.label)} = {text_of(chosen)}"
-    consequence = f"{outcome} counts as good for the person: {_of_100(frame, roles)} people get it."
-    if not against:
-        kind = "unclear_outcome"
-        more = "No name in the table shows that it is. If it is not, fairness is counted on the wrong outcome."
-    else:
-        kind = "harmful_outcome"
-        more = f"By the names it may be bad: {', '.join(against)}. If so, fairness is counted on the wrong outcome."
-    fact = Fact(kind=kind, severity=Severity.CAUTION, point=consequence, more=more, value=chosen)
-    if fact.is_confirmed(roles):
-        return [replace(fact, severity=Severity.NOTE, more=f"{more} This is confirmed.")]
-    repairs = [
-        Repair(
-            title="It is good for the person",
-            changes={"confirmed": (*roles.confirmed, f"{kind}:{chosen}")},
-        )
-    ]
-    if len(values) == 2:
-        (other_value,) = (value for value in values if value != chosen)
-        turned = Repair(
-            title=f"“{text_of(other_value)}” is good for the person",
-            changes={"favourable": other_value},
-            result=f"Good for the person: {text_of(roles.label)} = {text_of(other_value)}.",
-        )
-        repairs.insert(len(repairs) * (not against), turned)
-    return [replace(fact, key="data.favourable", repairs=tuple(repairs))]
-
-
-def _of_100(frame: pandas.DataFrame, roles: Roles) -> str:
-    """Return how many of 100 people have the outcome that is good for them."""
-    text = as_text(frame[roles.label])
-    share = round(100 * float((text == roles.favourable).sum() / max(1, text.notna().sum())))
-    if share in (0, 100):
-        return {0: "fewer than 1 of 100", 100: "more than 99 of 100"}[share]
-    return f"{share} of 100"
 
 
 def _baseline(

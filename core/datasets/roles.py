@@ -146,6 +146,13 @@ class Roles(Result):
             only=("model.kind", ("predictions",)),
         ),
     ] = field(default="", metadata=UNSAID)
+    training_value: Annotated[
+        str,
+        Param(
+            "In training",
+            "The value of data.sets that means train, any other meaning test, where they are not called so.",
+        ),
+    ] = field(default="", metadata=UNSAID)
 
     @property
     def auxiliary(self) -> tuple[str, ...]:
@@ -175,20 +182,24 @@ class Roles(Result):
 
 
 def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
-    """Return the roles with values of label and prediction and the first group as the table writes them.
+    """Return the roles with values of label, prediction and sets and the first group as the table writes them.
 
     Somebody who says "yes" means the "Yes" of the table, and by "1" its "1.0", if no value is written exactly so and
     only one is meant; other values stay, to be refused by name.
     """
     return replace(
         roles,
-        positive=written_values(frame, roles.label, (roles.positive,))[0],
-        favourable=written_values(frame, roles.label, (roles.favourable,))[0],
+        positive=_written_value(frame, roles.label, roles.positive),
+        favourable=_written_value(frame, roles.label, roles.favourable),
         group=written_values(frame, roles.sensitive, roles.group),
-        prediction_positive=written_values(frame, roles.prediction, (roles.prediction_positive,))[
-            0
-        ],
+        prediction_positive=_written_value(frame, roles.prediction, roles.prediction_positive),
+        training_value=_written_value(frame, roles.sets, roles.training_value),
     )
+
+
+def _written_value(frame: pandas.DataFrame, column: str, value: str) -> str:
+    """Return a value as its column writes it."""
+    return written_values(frame, column, (value,))[0]
 
 
 MINIMUM_PER_GROUP = 30

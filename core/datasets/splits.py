@@ -133,6 +133,9 @@ TESTED_ON = (
 )
 """Bare names of columns that say with a yes or no who was not in training."""
 
+_TRAINED_TERMS = {"train", "trained", "trainiert"}
+"""Words of a name by which a yes may say who was in training: "used_to_train"; or who was taught something."""
+
 _LETTERS = ("t", "f", "y", "n")
 _IN_OR_OUT = {"in": True, "out": False}
 
@@ -140,7 +143,7 @@ _IN_OR_OUT = {"in": True, "out": False}
 def named_set(value: str, column: str = "") -> str:
     """Return which of `SETS` a cell means; empty if none.
 
-    A yes or no counts in a column called as in `TRAINED_ON` or `TESTED_ON`.
+    A yes or no counts in a column called as in `TRAINED_ON` or `TESTED_ON`, or with "train" or "trained" in its name.
     """
     word = " ".join(value.split()).casefold()
     name = next((name for name, names in SET_NAMES.items() if word in names), "")
@@ -150,22 +153,23 @@ def named_set(value: str, column: str = "") -> str:
     if says_yes is None:
         return ""
     column_name = bare_name(column)
-    if column_name in TRAINED_ON:
-        if says_yes:
-            return "train"
-        return "test"
     if column_name in TESTED_ON:
-        if says_yes:
-            return "test"
+        says_yes = not says_yes
+    elif column_name not in TRAINED_ON and _TRAINED_TERMS.isdisjoint(column_name.split()):
+        return ""
+    if says_yes:
         return "train"
-    return ""
+    return "test"
 
 
-def named_sets(values: Iterable[str], column: str = "") -> dict[str, str]:
+def named_sets(values: Iterable[str], column: str = "", training_value: str = "") -> dict[str, str]:
     """Return which of `SETS` each value of a column means; empty for one that means none.
 
-    Where no value means test, those of validation do: a table with train and val means that the others were unseen.
+    With a `training_value` that one means train and any other test, whatever they are called. Where no value means
+    test, those of validation do: a table with train and val means that the others were unseen.
     """
+    if training_value:
+        return {value: "train" if value == training_value else "test" for value in values}
     sets = {value: named_set(value, column) for value in values}
     if "test" in sets.values():
         return sets

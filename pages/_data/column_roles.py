@@ -24,7 +24,7 @@ from core.datasets import cautions
 from core.datasets.checked_table import Fact, Severity
 from core.datasets.columns import crossed_columns, quoted
 from core.datasets.dataset import Table
-from core.datasets.input_check import check_input, outcome_cautions
+from core.datasets.input_check import check_input
 from core.datasets.role_suggestion import reason_of
 from core.datasets.roles import (
     COLUMN_ROLES,
@@ -128,7 +128,6 @@ def _facts(draft: Draft, roles: Roles) -> tuple[Fact, ...]:
         facts += [_size_fact(problem) for problem in _sizes(draft, roles)]
         facts += _gone(draft, roles)
     # One click changes what is good for the person; the slow cautions do not hang on it.
-    facts += cached.once(outcome_cautions, draft.table, roles)
     facts += cached.once(cautions, draft.table, replace(roles, favourable=""))
     return tuple(facts)
 
@@ -446,9 +445,8 @@ def _apply(draft: Draft, gate: Gate) -> None:
     else:
         features = usable_features(draft.columns, draft.assigned)
         records = _records(draft.table.frame, roles, features)
-        st.caption(
-            f"The audit will use {records}, {count(len(features))} features.", width="stretch"
-        )
+        text = f"The audit will use {records}, {count(len(features))} features."
+        st.caption(f"{text}{_unanswered(draft.table.frame, roles)}", width="stretch")
     title = "Apply roles" if draft.current else "Confirm and audit"
     icon = None if draft.current else ":material/arrow_forward:"
     arguments: dict[str, Any] = {"icon": icon, "icon_position": "right", "type": "primary"}
@@ -481,6 +479,15 @@ def _use(draft: Draft, roles: Roles) -> None:
     else:
         cached.built(draft.table, roles)
     state.keep_roles(name, roles)
+
+
+def _unanswered(frame: pandas.DataFrame, roles: Roles) -> str:
+    """Return in how many records the model gives no answer, as a sentence; "" where it always does."""
+    answers = [name for name in (roles.prediction, roles.score) if name]
+    missing = int(frame[answers].isna().any(axis=1).sum())
+    if not missing:
+        return ""
+    return f" In {count(missing)} the model gives no answer."
 
 
 def _records(frame: pandas.DataFrame, roles: Roles, features: Sequence[str]) -> str:

@@ -130,6 +130,7 @@ class Draft:
         if self.asks_threshold:
             chosen["threshold"] = float(self.choice("threshold", "", self.preset.threshold))
         chosen["prediction_positive"] = self._prediction_positive(label, str(chosen["positive"]))
+        chosen["training_value"] = self._training_value()
         chosen["missing"] = self.choice("missing", "", self.preset.missing)
         chosen["confirmed"] = self.choice("confirmed", "", self.preset.confirmed)
         roles = assign_roles(Roles(label=label, sensitive=sensitive, **chosen), self.assigned)
@@ -179,6 +180,12 @@ class Draft:
         default = preset.prediction_positive * same
         return str(self.choice("means", f"{prediction}_{label}_{positive}", default))
 
+    def _training_value(self) -> str:
+        """Return the value of the column of sets that means training; "" where its values say it themselves."""
+        sets = self.column_of("sets")
+        default = self.preset.training_value * (self.preset.sets == sets)
+        return str(self.choice("trained", sets, default))
+
     def write(self, roles: Roles) -> None:
         """Put roles into the form; called before its controls are drawn."""
         crossed = crossed_columns(self.table.frame, roles.sensitive)
@@ -191,6 +198,7 @@ class Draft:
         st.session_state[self.key("threshold")] = roles.threshold
         means = f"{roles.prediction}_{roles.label}_{roles.positive}"
         st.session_state[self.key("means", means)] = roles.prediction_positive
+        st.session_state[self.key("trained", roles.sets)] = roles.training_value
         st.session_state[self.key("positive", roles.label)] = roles.positive or None
         st.session_state[self.key("favourable", roles.label)] = roles.favourable or None
         if roles.group:

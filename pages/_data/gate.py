@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 
 from core.datasets.checked_table import Fact, Repair, ScoresByLabel, Severity
-from core.datasets.input_check import CONFIRMED_GUESSES, shared_lines
+from core.datasets.input_check import CONFIRMED_GUESSES, shared_lines, topic_of
 from core.datasets.roles import Roles
 from pages.shell import shell
 
@@ -393,8 +393,11 @@ class Gate:
             for fact in self.lines
             if fact.severity is Severity.QUESTION
         ]
-        if blocks := self.count(Severity.BLOCKING):
-            phrases.append(f"{blocks} repair{'s' * (blocks > 1)}")
+        phrases += [
+            _MISSING_REPAIRS.get(topic_of(fact), "a repair above")
+            for fact in self.lines
+            if fact.severity is Severity.BLOCKING
+        ]
         return phrases
 
 
@@ -408,9 +411,25 @@ _MISSING = {
     "positive": "what the score predicts",
     "possible_answers": "whether a column is the model's answer",
     "possible_person": "whether a column identifies people",
+    "possible_sets": "whether a column says who was in training",
     "sets": "who was in training",
+    "training_value": "which value means training",
 }
 """Kind of a question -> what is missing without its answer."""
+
+_MISSING_REPAIRS = {
+    "direction": "which way the score points",
+    "copy": "whether a column is a copy of the score",
+    "person": "people on one side only",
+    "prediction_values": "what the predictions mean",
+    "label_is_prediction": "an outcome that is not the model's answer",
+    "label_equals_attribute": "an outcome that is not the attribute",
+    "label_is_attribute": "an outcome that is not the attribute",
+    "label_one_value": "an outcome of two values",
+    "repeated_person": "whether repeated records are one person",
+    "too_many_values": "columns of fewer values",
+}
+"""What a blocking line is about -> what is missing without a repair of it."""
 
 
 def _row(key: str) -> AbstractContextManager[Any]:

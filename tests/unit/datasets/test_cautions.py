@@ -12,6 +12,7 @@ from core.base.caveats import CaveatKind
 from core.datasets import Roles
 from core.datasets import cautions as found_cautions
 from core.datasets.checked_table import Severity
+from core.datasets.input_check import check_input
 from tests import samples
 
 N = 3_000
@@ -105,41 +106,76 @@ def labelled(label, values, answers):
     return table, Roles(label=label, positive=values[1], sensitive="origin", group=("north",), **answers)
 
 
+def outcome_facts(frame, roles, **settings):
+    facts = check_input(frame, roles, **settings)
+    return [fact for fact in facts if fact.kind.endswith("_outcome")]
+
+
 @pytest.mark.parametrize(
-    ("label", "values", "is_unclear"),
-    [("status", ("S1", "S2"), True), ("status", ("closed", "open"), True), ("hired", ("no", "yes"), False)],
-    ids=["bare codes", "words of neither", "a good thing"],
+    ("label", "values", "severities"),
+    [
+        ("status", ("S1", "S2"), [Severity.NOTE]),
+        ("status", ("closed", "open"), [Severity.NOTE]),
+        ("hired", ("no", "yes"), []),
+        ("tended", ("no", "yes"), [Severity.NOTE]),
+        ("tended", ("yes", "no"), [Severity.CAUTION]),
+        ("tended", ("1", "0"), [Severity.CAUTION]),
+    ],
+    ids=["bare codes", "words of neither", "a good thing", "a plain yes", "a plain no", "a zero"],
 )
-def test_cautions_say_that_no_name_shows_what_is_good_for_a_person(label, values, is_unclear):
+def test_check_input_says_that_no_name_shows_what_is_good_for_a_person(label, values, severities):
     table, roles = labelled(label, values, {})
-    kinds = [caution.kind for caution in found_cautions(table, replace(roles, favourable=values[1]))]
-    assert kinds == ["unclear_outcome"] * is_unclear
+    roles = replace(roles, favourable=values[1])
+    facts = outcome_facts(table, roles)
+    assert [(fact.kind, fact.severity) for fact in facts] == [("unclear_outcome", level) for level in severities]
+    lines = check_input(table, roles, settings=True)
+    (line,) = (fact for fact in lines if fact.kind == "favourable")
+    assert ("No name in the table shows" in line.more) == (severities == [Severity.NOTE])
+
+
+@pytest.mark.parametrize(
+    ("label", "values", "sentence"),
+    [
+        ("status", ("S1", "S2"), "No name in the table shows which"),
+        ("default", ("0", "1"), "By the names of the table it may be bad: 1."),
+        ("hired", ("no", "yes"), "By the names of the table it may be bad: no."),
+    ],
+)
+def test_the_question_what_is_good_says_what_names_show(label, values, sentence):
+    table, roles = labelled(label, values, {})
+    (question,) = (fact for fact in check_input(table, roles) if fact.kind == "favourable")
+    assert question.severity is Severity.QUESTION
+    assert sentence in question.more
 
 
 @pytest.mark.parametrize(("label", "values", "answers", "bad"), HARMFUL.values(), ids=HARMFUL)
-def test_cautions_name_a_harmful_outcome_and_no_benefit(label, values, answers, bad):
+def test_check_input_names_a_harmful_outcome_and_no_benefit(label, values, answers, bad):
     table, roles = labelled(label, values, answers)
     for value in ("", *values):  # nothing is chosen yet, or one of both
-        harms = [c for c in found_cautions(table, replace(roles, favourable=value)) if c.kind == "harmful_outcome"]
+        facts = outcome_facts(table, replace(roles, favourable=value))
+        harms = [fact for fact in facts if fact.kind == "harmful_outcome"]
         assert len(harms) == (value == bad), value
         assert all(label in caution.point and value in caution.point for caution in harms)
 
 
-@pytest.mark.parametrize("label", ["class", "default"])  # no name speaks of it; its name speaks against it
-def test_a_doubtful_outcome_is_confirmed_or_turned_round(label):
-    values = ("0", "1") if label == "default" else ("K1", "K2")
+@pytest.mark.parametrize(
+    ("label", "values"),
+    [("tended", ("1", "0")), ("default", ("0", "1"))],
+    ids=["a plain no", "a harm by its name"],
+)
+def test_a_doubtful_outcome_is_confirmed_or_turned_round(label, values):
     table, roles = labelled(label, values, {})
     roles = replace(roles, favourable=values[1])
-    (caution,) = (c for c in found_cautions(table, roles) if c.kind.endswith("_outcome"))
+    (caution,) = outcome_facts(table, roles)
     share = round(100 * float((table[label] == values[1]).mean()))
     assert f"{share} of 100 people" in caution.point
     by_title = {frozenset(repair.changes): replace(roles, **repair.changes) for repair in caution.repairs}
     turned, confirmed = by_title[frozenset({"favourable"})], by_title[frozenset({"confirmed"})]
     assert turned.favourable == values[0]
-    (note,) = (c for c in found_cautions(table, confirmed) if c.kind == caution.kind)
-    assert note.severity is Severity.NOTE
-    again = replace(confirmed, favourable=values[0])  # what is confirmed of one value is not of the other
-    assert all(c.severity is Severity.CAUTION for c in found_cautions(table, again) if c.kind.endswith("_outcome"))
+    (note,) = outcome_facts(table, confirmed)
+    assert (note.kind, note.severity) == (caution.kind, Severity.NOTE)
+    other_value = replace(roles, confirmed=(f"{caution.kind}:{values[0]}",))  # it is confirmed of one value alone
+    assert [fact.severity for fact in outcome_facts(table, other_value)] == [Severity.CAUTION]
 
 
 @pytest.mark.parametrize(
@@ -152,9 +188,9 @@ def test_a_doubtful_outcome_is_confirmed_or_turned_round(label):
         ("approved", ("f", "t"), "t", {"score": "risk_score"}),  # a score called risk that predicts approval
     ],
 )
-def test_cautions_name_no_harm_in_usual_labels(label, values, favourable, answers):
+def test_check_input_names_no_harm_in_usual_labels(label, values, favourable, answers):
     table, roles = labelled(label, values, answers)
-    assert cautions(table.drop(columns="score"), replace(roles, favourable=favourable)) == ()
+    assert outcome_facts(table, replace(roles, favourable=favourable)) == []
 
 
 def test_cautions_stand_among_the_caveats_of_the_verdict():

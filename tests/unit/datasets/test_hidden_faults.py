@@ -84,6 +84,12 @@ def judged_on_training_records():
     return pd.concat([frame, again], ignore_index=True)
 
 
+def of_sets_turned_round():
+    people = borrowers()
+    frame = people.frame.assign(score=forest_scores(people, np.flatnonzero(people.trained), leaf=3))
+    return frame.assign(split=frame["split"].map({"train": "test", "test": "train"}))
+
+
 def turned_round_in_the_north():
     frame = borrowers().frame
     return frame.assign(score=frame["score"].mask(frame["region"] == "north", 1 - frame["score"]))
@@ -107,6 +113,7 @@ def of_the_decision_as_label():
 PLANTED = {
     "threshold": (of_a_rare_outcome, {}, "score"),
     "trained_on_test": (refitted_on_everybody, {}, "score"),
+    "sets_reversed": (of_sets_turned_round, {}, "split"),
     "near_repeated": (judged_on_training_records, {}, "debt"),
     "reversed_part": (turned_round_in_the_north, {}, "north"),
     "attribute_in_features": (of_two_columns_that_tell_the_sex, {}, "code"),
@@ -161,6 +168,9 @@ def test_check_input_finds_copies_that_are_empty_for_some_or_beside_labels_alone
     labels_alone = check_input(decided.drop(columns="score"), roles_with(DECIDED))
     assert [fact.columns for fact in labels_alone if fact.kind == "near_score"] == [("points",)]
 
+
+QUESTIONS = {"favourable", "outcome", "attribute", "possible_answers"}
+"""What may be open in a table that is right; anything else would be false of it."""
 
 NEEDS = {"demo": "", "adult": "adult", "compas": "compas"}
 
@@ -221,4 +231,4 @@ def test_real_tables_under_other_names_are_stopped_by_nothing_false(name, names,
     guess = suggest_roles(read)
     assert guess.roles.label == label
     questions = open_questions(read, guess.roles, guess.questions)
-    assert "favourable" in questions and len(questions) <= 3, questions  # it is open indeed
+    assert {"favourable"} <= set(questions) <= QUESTIONS

@@ -75,7 +75,7 @@ def test_an_unanswered_favourable_value_is_a_question_with_a_repair_for_each_val
     assert fact.severity is Severity.QUESTION
     assert favourable in fact.more
     assert [dict(repair.changes) for repair in fact.repairs] == [{"favourable": "no"}, {"favourable": "yes"}]
-    assert check_input(base_people(), repaired(roles, fact)) == ()
+    assert check_input(base_people(), repaired(roles, fact, 1)) == ()
 
 
 def test_a_score_of_default_called_a_score_of_repayment_is_stopped_and_turned_back():

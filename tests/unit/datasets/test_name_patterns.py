@@ -158,6 +158,7 @@ def test_contents_of_people_with_at_most_twenty_rows_a_person(rows, held):
         (["1", "0"], "holdout", ["test", "train"]),
         (["yes", "1", "False", "test"], "In_Training", ["train", "train", "test", "test"]),
         (["yes"], "region", [""]),
+        (["yes", "no"], "used_to_train", ["train", "test"]),
         (["train", "val", "test"], "split", ["train", "attack", "test"]),
         (["train", "val"], "split", ["train", "test"]),
         (["train", "attack"], "split", ["train", "attack"]),
@@ -165,6 +166,10 @@ def test_contents_of_people_with_at_most_twenty_rows_a_person(rows, held):
 )
 def test_named_sets(values, name, sets):
     assert [named_sets(values, name).get(value, "") for value in values] == sets
+
+
+def test_named_sets_by_the_value_that_means_training():
+    assert named_sets(("A", "B", "train"), "zq", "B") == {"A": "test", "B": "train", "train": "test"}
 
 
 @pytest.mark.parametrize("name", ["student_id", "CustomerID", "patient", "Kundennummer"])

@@ -20,7 +20,7 @@ from core.auditing import (
     suggested_plan,
 )
 from core.auditing import run as run_module
-from core.auditing.inputs import FAVOURABLE, answer_line, plan_comments, require_answers
+from core.auditing.inputs import answer_line, plan_comments, require_answers
 from core.auditing.policy import (
     Alternative,
     Limit,
@@ -156,7 +156,7 @@ FAVOUR = Fact(
     severity=Severity.QUESTION,
     point="Which value of hired is good for the person?",
     more="hired is yes for 51%, no for 49%.",
-    key=FAVOURABLE,
+    key="data.favourable",
     repairs=(Repair(title="yes is good", changes={"favourable": "yes"}),),
 )
 ANSWER = Fact(
@@ -196,7 +196,7 @@ def test_the_command_ends_in_3_with_a_line_for_each_answer(monkeypatch, tmp_path
 
 def test_open_questions_are_commented_keys_of_a_plan():
     comments = plan_comments((FAVOUR, REVERSED, ANSWER, NOTE))
-    assert set(comments) == {FAVOURABLE, "data.positive", "data.score"}
+    assert set(comments) == {"data.favourable", "data.positive", "data.score"}
     roles = replace(samples.ROLES, favourable="")
     plan = replace(PLAN, config=replace(PLAN.config, roles=roles))
     text = commented_plan(plan, notes=comments, instead=comments)
@@ -293,6 +293,26 @@ def test_sets_missing_counts_the_checks_that_decide_without_a_column_of_the_sets
     )
     (fact,) = sets_missing(table, suggestion.roles, requiring)
     assert "block the release" in fact.more and "Of two values: zq" in fact.more
+
+
+def test_a_column_of_bare_codes_says_who_was_in_training():
+    """The same records and numbers as where the column says train and test."""
+    people = CASES["base"].frame()
+    said = read_table(csv_of(people), "people.csv")
+    people["zq"] = people.pop("set").replace({"train": "A", "test": "B"})
+    table = read_table(csv_of(people), "people.csv")
+    suggestion = suggested_plan(table, "people.csv")
+    (fact,) = (fact for fact in suggestion.policy_facts() if fact.kind == "sets_missing")
+    roles = replace(suggestion.roles, favourable="yes", **fact.repairs[0].changes)
+    (question,) = (fact for fact in check_input(table.frame, roles) if fact.severity is Severity.QUESTION)
+    assert question.kind == "training_value"
+    assert {repair.changes["training_value"] for repair in question.repairs} == {"A", "B"}
+    with pytest.raises(InputError, match=r"data\.training_value"):
+        build_dataset(table, replace(roles, training_value="C"))
+    roles = replace(roles, training_value="A")
+    assert not {fact.kind for fact in check_input(table.frame, roles)} & {"training_value", "sets"}
+    expected = build_dataset(said, replace(suggested_plan(said, "people.csv").roles, favourable="yes"))
+    assert build_dataset(table, roles).sets.tolist() == expected.sets.tolist()
 
 
 def test_what_was_answered_at_the_gate_stands_among_the_caveats():
