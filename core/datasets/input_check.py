@@ -171,6 +171,7 @@ _PREMISES: Mapping[str, tuple[tuple[Severity, str], ...]] = {
         (Severity.QUESTION, "possible_answers"),
     ),
     "groups": ((Severity.QUESTION, "attribute"),),
+    "sets_missing": ((Severity.QUESTION, "possible_sets"),),
 }
 """What a line is about -> what must be answered before it can be said: severity and topic of other lines."""
 

@@ -24,7 +24,7 @@ MOST_LINES = 8
 """Lines that stand open; guesses beyond them are folded."""
 
 _MOST_OPTIONS = 3
-_MOST_LETTERS = 52
+_MOST_LETTERS = 54
 """Options that stand side by side, and letters they may have together; else they are a list."""
 
 _MOST_BUTTONS = 2
@@ -94,7 +94,8 @@ class Repaired:
     def holds(self, roles: Roles) -> bool:
         """Whether the drafted roles still have what the repair changed."""
         return all(
-            _contains(getattr(roles, name), getattr(self.after, name)) for name in self._fields
+            _has_change(*(getattr(version, name) for version in (roles, self.before, self.after)))
+            for name in self._fields
         )
 
     def undo(self, roles: Roles) -> Roles:
@@ -124,10 +125,13 @@ class Repaired:
         ]
 
 
-def _contains(value: Any, part: Any) -> bool:
-    if isinstance(value, tuple):
-        return set(part) <= set(value)
-    return bool(value == part)
+def _has_change(now: Any, old: Any, new: Any) -> bool:
+    """Whether a field has what a repair changed from `old` to `new`; what else was changed since does not matter."""
+    if not isinstance(now, tuple):
+        return bool(now == new)
+    added = set(new).difference(old)
+    removed = set(old).difference(new)
+    return added.issubset(now) and removed.isdisjoint(now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +332,7 @@ class Gate:
         drawn: list[Callable[[], None]] = []
         for number, entry in enumerate(self.repaired):
             result = entry.repair.result or f"{entry.repair.title}: {entry.fact.point}"
-            fact = replace(entry.fact, point=result, more=f"Before: {entry.fact.text}")
+            fact = replace(entry.fact, point=result, more=f"Before: {entry.fact.point}")
             drawn.append(self._undoable(f"repaired_{number}", fact, entry.undo(self.roles), "ok"))
         for number, fact in enumerate(self.confirmed):
             rest = tuple(name for name in self.roles.confirmed if name not in fact.confirmations)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from core.auditing import suggested_plan
-from core.datasets import build_dataset, read_table, suggest_roles
-from core.datasets.checked_table import Severity
+from core.datasets import Roles, build_dataset, read_table, suggest_roles
+from core.datasets.checked_table import Fact, Repair, Severity
 from core.datasets.input_check import check_input, shared_lines
+from pages._data.gate import Repaired
 from tests.app.dashboard import UNIQUE_ROLES, plain
 from tests.input_cases import CASES, csv_of
 
@@ -111,6 +112,30 @@ def test_a_repair_is_undone_and_what_was_changed_since_stays(dashboard):
     confirmed = [line for line in lines(dashboard, "look") if "This is confirmed." in line]
     assert lines(dashboard, "bad") == [] and len(confirmed) == 2
     assert set(applied(dashboard).confirmed) == {"contradiction", "reversed_score"}
+
+
+def test_a_repair_holds_while_other_columns_come_and_go():
+    before = Roles(label="paid", positive="1", sensitive="sex", excluded=("id", "score"))
+    after = replace(before, excluded=("id", "score", "copy"))
+    repair = Repair(title="Leave it out", changes={"excluded": after.excluded})
+    entry = Repaired(Fact(kind="copy", severity=Severity.BLOCKING, point="It is a copy."), repair, before, after)
+    assert entry.holds(replace(after, score="score", excluded=("id", "copy")))
+    assert not entry.holds(before)
+    assert entry.undo(replace(after, score="score", excluded=("id", "copy"))).excluded == ("id",)
+
+
+def test_a_column_of_bare_codes_becomes_the_set_of_two_clicks(dashboard):
+    people = CASES["base"].frame()
+    people["zq"] = people.pop("set").replace({"train": "A", "test": "B"})
+    bring(dashboard, people).favour()
+    dashboard.click(next(key for key in repairs(dashboard) if key.startswith("use_repair_sets_missing_")))
+    assert "AUC of 0." in line_with(dashboard, "ask", "Which value of zq")
+    assert "Missing: which value means training." in dashboard.page_text
+    question = dashboard.widgets("answer_training_value_")[0]
+    question.set_value(next(option for option in question.options if option.startswith("A ")))
+    dashboard.settle()
+    roles = applied(dashboard)
+    assert (roles.sets, roles.training_value) == ("zq", "A")
 
 
 def test_the_two_settings_of_the_label_are_two_and_the_score_s_has_its_evidence(dashboard):
