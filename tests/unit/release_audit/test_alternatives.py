@@ -298,7 +298,7 @@ def test_sets_missing_counts_the_checks_that_decide_without_a_column_of_the_sets
 def test_a_column_of_bare_codes_says_who_was_in_training():
     """The same records and numbers as where the column says train and test."""
     people = CASES["base"].frame()
-    said = read_table(csv_of(people), "people.csv")
+    named_table = read_table(csv_of(people), "people.csv")
     people["zq"] = people.pop("set").replace({"train": "A", "test": "B"})
     table = read_table(csv_of(people), "people.csv")
     suggestion = suggested_plan(table, "people.csv")
@@ -311,7 +311,8 @@ def test_a_column_of_bare_codes_says_who_was_in_training():
         build_dataset(table, replace(roles, training_value="C"))
     roles = replace(roles, training_value="A")
     assert not {fact.kind for fact in check_input(table.frame, roles)} & {"training_value", "sets"}
-    expected = build_dataset(said, replace(suggested_plan(said, "people.csv").roles, favourable="yes"))
+    named_roles = replace(suggested_plan(named_table, "people.csv").roles, favourable="yes")
+    expected = build_dataset(named_table, named_roles)
     assert build_dataset(table, roles).sets.tolist() == expected.sets.tolist()
 
 
