@@ -213,6 +213,10 @@ class Released:
         return self.units * self.noise.unit
 
 
+NOTHING = Released("", 0, Noise(0, 1, 1.0))
+"""What stands for a number that was not released: 0 without noise."""
+
+
 @dataclass(slots=True)
 class Account:
     """One registration: its entry, what was released and answered, which wrong files came; amounts in millionths."""
@@ -399,13 +403,6 @@ class LedgerState(Record):
         account.answers.append(answer)
 
 
-def value_and_deviation(released: Released | None) -> tuple[float, float]:
-    """Return a noisy number and the standard deviation of its noise; 0 and 0 for none."""
-    if released is None:
-        return 0.0, 0.0
-    return released.value, released.noise.deviation
-
-
 def _require(holds: bool, violation: str) -> None:
     if not holds:
         raise Damaged(violation)
@@ -459,12 +456,11 @@ def _standard_error(
         f"entry {number} is about another number of people than registered",
     )
     entry = body["size_from"]
-    size = None
+    count = NOTHING
     if entry is not None:
-        size = released[_integer(entry), "count"]
-    part, deviation = value_and_deviation(released.get((number, "sum")))
-    count, count_deviation = value_and_deviation(size)
-    for value, stated in ((part, body["part"]), (count, body["size"])):
+        count = released[_integer(entry), "count"]
+    part = released.get((number, "sum"), NOTHING)
+    for value, stated in ((part.value, body["part"]), (count.value, body["size"])):
         close = math.isclose(value, stated, rel_tol=_CLOSE, abs_tol=_CLOSE * n)
         _require(close, f"entry {number} does not follow from what was released")
     low = body["low"]
@@ -477,9 +473,9 @@ def _standard_error(
         n,
         total=body["total"],
         part=body["part"],
-        deviation=deviation,
+        deviation=part.noise.deviation,
         count=body["size"],
-        count_deviation=count_deviation,
+        count_deviation=count.noise.deviation,
     )
     good = math.isclose(error, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
     _require(good, f"entry {number} tells another standard error than the released numbers give")

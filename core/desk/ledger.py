@@ -26,6 +26,7 @@ from ..datasets.roles import Roles
 from ..studies.bias_queries.gaps import score_matrix
 from .books import (
     METRICS,
+    NOTHING,
     Account,
     LedgerAnswer,
     LedgerState,
@@ -34,7 +35,6 @@ from .books import (
     Released,
     export_bytes,
     refuse_a_second_budget,
-    value_and_deviation,
 )
 from .noise import (
     HALF_STEP,
@@ -266,7 +266,7 @@ class Ledger:
         def quoted_price(
             change: LedgerTransaction, state: LedgerState, account: Account, plan: _Plan
         ) -> Quote:
-            error = _expected_error(account, plan, plan.new_sum)
+            error = _expected_error(account, plan, plan.new_sum or NOTHING.noise)
             fresh = None
             if plan.earlier is not None and plan.values.any():
                 error = plan.earlier.standard_error
@@ -425,12 +425,12 @@ def _over_budget(account: Account, plan: _Plan) -> str | None:
     )
 
 
-def _expected_error(account: Account, plan: _Plan, of_sum: Noise | None) -> float:
+def _expected_error(account: Account, plan: _Plan, of_sum: Noise) -> float:
     """Return the standard error an answer with this noise would have if the gap were zero."""
     n = int(plan.people.sum())
     total = float(plan.values.sum() * HALF_STEP)
     if plan.count is None:
-        of_count = plan.new_count
+        of_count = plan.new_count or NOTHING.noise
         first = account.n_disadvantaged
         size = first.value / first.n * n
     else:
@@ -440,17 +440,10 @@ def _expected_error(account: Account, plan: _Plan, of_sum: Noise | None) -> floa
         n,
         total=total,
         part=total * size / n,
-        deviation=_deviation(of_sum),
+        deviation=of_sum.deviation,
         count=size,
-        count_deviation=_deviation(of_count),
+        count_deviation=of_count.deviation,
     )
-
-
-def _deviation(noise: Noise | None) -> float:
-    """Return the standard deviation of a noise; 0 without any."""
-    if noise is None:
-        return 0.0
-    return noise.deviation
 
 
 def _answered(
@@ -458,34 +451,37 @@ def _answered(
 ) -> dict[str, Any]:
     """Release what the plan needs and return the entry's body, but for who asked, when, and of what budget."""
     new = {}
-    (entry, size) = plan.count or (number, None)
+    part = NOTHING
+    entry, size = plan.count or (None, NOTHING)
     if plan.new_sum is not None:
-        new["sum"] = Released(
-            plan.metric, release(plan.values, secret, plan.new_sum, randbelow), plan.new_sum
-        )
+        units = release(plan.values, secret, plan.new_sum, randbelow)
+        part = new["sum"] = Released(plan.metric, units, plan.new_sum)
     if plan.new_count is not None:
+        entry = number
         units = release(plan.people.astype(np.int64), secret, plan.new_count, randbelow)
         size = new["count"] = Released(plan.metric, units, plan.new_count)
     scores: Floats = plan.values[plan.people] * np.float64(HALF_STEP)
     total = float(scores.sum())
     n = scores.size
-    part, deviation = value_and_deviation(new.get("sum"))
-    count, count_deviation = value_and_deviation(size)
     gap = gap_interval(
         scores,
-        part=part,
-        reach=_bound(new.get("sum"), otherwise=0.0),
-        count=count,
-        count_reach=_bound(size, otherwise=float(n)),  # scores all the same need no count
+        part=part.value,
+        reach=part.noise.bound(_ENOUGH),
+        count=size.value,
+        count_reach=size.noise.bound(_ENOUGH),  # scores all the same need no count
     )
     error = standard_error(
-        n, total=total, part=part, deviation=deviation, count=count, count_deviation=count_deviation
+        n,
+        total=total,
+        part=part.value,
+        deviation=part.noise.deviation,
+        count=size.value,
+        count_deviation=size.noise.deviation,
     )
     parts = {
         name: {"units": r.units, "reach": r.noise.reach, "epsilon": r.noise.epsilon}
         for name, r in new.items()
     }
-    size_entry = None if size is None else entry
     return {
         "kind": "answered",
         "metric": plan.metric,
@@ -496,21 +492,14 @@ def _answered(
         "count": parts.get("count"),
         "n": n,
         "total": total,
-        "part": part,
-        "size": count,
-        "size_from": size_entry,
+        "part": part.value,
+        "size": size.value,
+        "size_from": entry,
         "gap": gap.value,
         "low": gap.low,
         "high": gap.high,
         "standard_error": error,
     }
-
-
-def _bound(released: Released | None, *, otherwise: float) -> float:
-    """Return the error that a noisy number keeps; `otherwise` for none."""
-    if released is None:
-        return otherwise
-    return released.noise.bound(_ENOUGH)
 
 
 def default_ledger() -> Path:

@@ -73,7 +73,10 @@ RandBelow = Callable[[int], int]
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The law of a release's noise: what one person can change in units, epsilon in millionths, a unit's worth."""
+    """The law of a release's noise: what one person can change in units, epsilon in millionths, a unit's worth.
+
+    Where nobody can change anything there is none.
+    """
 
     reach: int
     epsilon: int
@@ -86,6 +89,8 @@ class Noise:
 
     def bound(self, level: float) -> float:
         """Return the smallest t with P(|noise| > t) at most 1 - `level`, exactly."""
+        if not self.reach:
+            return 0.0
         ratio = self.epsilon / (
             MILLION * self.reach
         )  # P(|X| > k) = 2 p^(k+1) / (1 + p) with p = exp(-ratio)
