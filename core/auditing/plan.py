@@ -248,8 +248,8 @@ _ATTACKERS = "attackers"
 _NO_TABLE = ("attribute", "correction", "fairness")
 """Studies whose checks depend on nothing beyond [model] and [outputs]."""
 
-_UNWRITTEN = ("correction",)
-"""Of these the studies with settings that a plan may have, for what is found besides; no plan is written with them."""
+_UNWRITTEN = "correction"
+"""Of these the study with settings that a plan may have, for what is found besides; no plan is written with them."""
 
 PARTS = {
     "outputs": OutputsPlan,
@@ -280,7 +280,7 @@ def other_studies() -> dict[str, type]:
     }
 
 
-def own_tables() -> dict[str, type]:
+def optional_tables() -> dict[str, type]:
     """Return name -> settings of what an audit does only where the plan has its table, or that may have one."""
     without_checks = {name: study.settings for name, study in STUDIES.items() if not study.declared}
     return {
@@ -288,12 +288,8 @@ def own_tables() -> dict[str, type]:
         **without_checks,
         PEOPLE.name: PeopleSettings,
         _ATTACKERS: AttackersPlan,
+        _UNWRITTEN: STUDIES[_UNWRITTEN].settings,
     }
-
-
-def optional_tables() -> dict[str, type]:
-    """Return name -> settings of the studies whose table a plan may have or leave out."""
-    return {**own_tables(), **{name: STUDIES[name].settings for name in _UNWRITTEN}}
 
 
 def plan_tables() -> Tables:

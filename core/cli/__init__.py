@@ -17,7 +17,7 @@ from . import (
     report,
     start,
 )
-from .arguments import Action, Parser, add_quiet_argument
+from .arguments import Action, Parser
 from .attack import StudyParser, attack_studies, study_command
 from .console import Console
 
@@ -53,7 +53,8 @@ def add_commands(
         )
         command.add_arguments(subparser)
         if command.run is not None:
-            add_quiet_argument(subparser)
+            quiet_help = "No progress and no notes on stderr."
+            subparser.add_argument("-q", "--quiet", action="store_true", help=quiet_help)
             subparser.set_defaults(run=command.run, program=subparser.prog)
 
 

@@ -111,13 +111,6 @@ def add_policy_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="FILE", help=help_text)
 
 
-def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
-    """Add --quiet."""
-    parser.add_argument(
-        "-q", "--quiet", action="store_true", help="No progress and no notes on stderr."
-    )
-
-
 def add_seeds_argument(parser: argparse._ActionsContainer) -> None:
     """Add --seeds; where none is given, a plan's seed is taken."""
     help_text = "Seeds, such as 0,1,2 or 0-9 (default: the plan's, else 42)."

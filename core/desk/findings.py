@@ -93,14 +93,9 @@ def suggested_price(remaining: float, *, least: float) -> float:
     )
 
 
-def count_price(charged: float, epsilon: float) -> float:
-    """Return how much of a charge is for the noisy size of the group, where a sum costs `epsilon`; 0 if none is."""
-    return round(max(charged - epsilon, 0.0), 6)
-
-
 def counted(charged: float, epsilon: float) -> str:
     """Say what a price is made of, where the count of a group is in it; "" otherwise."""
-    size = count_price(charged, epsilon)
+    size = round(max(charged - epsilon, 0.0), 6)
     if not size:
         return ""
     return (

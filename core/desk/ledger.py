@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..base.files import write_file
-from ..base.validation import Floats, choice
+from ..base.validation import Floats, Mask, choice
 from ..datasets.columns import quoted
 from ..datasets.roles import Roles
 from ..studies.bias_queries.gaps import score_matrix
@@ -177,7 +177,11 @@ class Ledger:
         normal_form(roles.sensitive, noun="The name of the sensitive attribute")
         total = millionths(budget, name="budget")
         price = _count_price(total, count_epsilon)
-        _refuse_attribute_as_outcome(test_set)
+        if test_set.labels_tell_attribute:
+            raise InputError(
+                "The true outcome must say something else than the sensitive attribute, got the same for everybody: "
+                "how many have the outcome is public."
+            )
         with self._store.write_transaction() as change:
             state = change.record()
             key = change.key()
@@ -343,15 +347,6 @@ def _title(text: str, *, name: str) -> str:
     return title
 
 
-def _refuse_attribute_as_outcome(test_set: TestSet) -> None:
-    """Refuse labels that are the attribute, as how many have the outcome is public."""
-    if test_set.labels_tell_attribute:
-        raise InputError(
-            "The true outcome must say something else than the sensitive attribute, got the same for everybody: "
-            "how many have the outcome is public."
-        )
-
-
 def _account(state: LedgerState, name: str) -> Account:
     """Account of a registration, or the sentence which there are."""
     account = state.account(name)
@@ -446,9 +441,7 @@ def _expected_error(account: Account, plan: _Plan, of_sum: Noise) -> float:
     )
 
 
-def _answered(
-    number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow: RandBelow
-) -> dict[str, Any]:
+def _answered(number: int, plan: _Plan, secret: Mask, randbelow: RandBelow) -> dict[str, Any]:
     """Release what the plan needs and return the entry's body, but for who asked, when, and of what budget."""
     new = {}
     part = NOTHING

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
-import numpy.typing as npt
 
 from ..base.errors import InputError
-from ..base.validation import Floats, Ints
+from ..base.validation import Floats, Ints, Mask
 from ..stats.estimates import Estimate
 
 MILLION = 1_000_000
@@ -103,14 +102,14 @@ def on_grid(scores: Floats) -> Ints:
     return np.rint(scores * GRID).astype(np.int64)
 
 
-def centred(steps: Ints, people: npt.NDArray[np.bool_]) -> tuple[Ints, int]:
+def centred(steps: Ints, people: Mask) -> tuple[Ints, int]:
     """Return a question in half steps, centred on its range among `people` and 0 for the others; and its reach."""
     low = int(steps[people].min())
     high = int(steps[people].max())
     return np.where(people, 2 * steps - (low + high), 0), high - low
 
 
-def release(values: Ints, secret: npt.NDArray[np.bool_], noise: Noise, randbelow: RandBelow) -> int:
+def release(values: Ints, secret: Mask, noise: Noise, randbelow: RandBelow) -> int:
     """Return the sum of `values` over the secret group with its noise, in units.
 
     `noise.reach` must be at least the largest |value|, and must not depend on the secret.

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
-from ..base.validation import Floats, binary_array, one_length
+from ..base.validation import Codes, Floats, binary_array, one_length
 from ..datasets.build import score_values
 from ..datasets.checked_table import Fact, Severity
 from ..datasets.columns import as_text, names_records, parse_bool, quoted
@@ -309,8 +309,8 @@ class TestSet:
     __test__: ClassVar[bool] = False  # not a test, whatever pytest makes of the name
 
     ids: tuple[str, ...]
-    attribute: npt.NDArray[np.uint8]
-    labels: npt.NDArray[np.uint8] | None = None
+    attribute: Codes
+    labels: Codes | None = None
     forms: tuple[str, ...] = field(init=False, repr=False)
     """Normal forms of the identifiers."""
     script: str = field(init=False)

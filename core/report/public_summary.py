@@ -203,6 +203,7 @@ def public_summary(report: Report) -> PublicSummary:
     data = report.data
     plan = report.plan
     overall = report.verdict.overall
+    kinds = dict.fromkeys(caveat.kind for caveat in in_order(report.caveats))
     summary = PublicSummary(
         title=plan.title,
         day=report.started_on,
@@ -220,7 +221,7 @@ def public_summary(report: Report) -> PublicSummary:
             counts=verdict_counts(Counter(_verdicts(report).values())),
         ),
         self_test=_self_test(report.self_tests),
-        caveats=tuple(FixedCaveat(kind=kind, text=FIXED[kind]) for kind in _caveat_kinds(report)),
+        caveats=tuple(FixedCaveat(kind=kind, text=FIXED[kind]) for kind in kinds),
         not_tested=tuple(_not_tested(report)),
     )
     return replace(summary, fingerprint=report_fingerprint(strict(summary)))
@@ -329,10 +330,6 @@ def _self_test(tests: Sequence[SelfTest]) -> str:
     if all(test.passed for test in tests):
         return "passed"
     return "failed"
-
-
-def _caveat_kinds(report: Report) -> tuple[CaveatKind, ...]:
-    return tuple(dict.fromkeys(caveat.kind for caveat in in_order(report.caveats)))
 
 
 _UNTESTED = {

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from ...base.validation import Floats, Ints, child_generator
+from ...base.validation import Floats, Ints, Mask, child_generator
 from ...models.id3 import BudgetLedger, best_attribute, noisy_counts, noisy_score
 from ...stats.estimates import Estimate, accuracy_gain, interval, percent, proportion
 from ...studies.membership import (
@@ -330,9 +329,7 @@ def evidence() -> Evidence:
     )
 
 
-def _rates(
-    name: str, verdict: npt.NDArray[np.bool_], member: npt.NDArray[np.bool_]
-) -> dict[str, float]:
+def _rates(name: str, verdict: Mask, member: Mask) -> dict[str, float]:
     """Return true-positive rate, false-positive rate and membership advantage of a verdict."""
     tpr = float(verdict[member].mean())
     fpr = float(verdict[~member].mean())
