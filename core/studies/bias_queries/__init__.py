@@ -4,16 +4,14 @@ The desk that answers them within a lifetime budget has a door of its own, `core
 """
 
 from .decoders import DECODER_TITLES, DECODERS, PROGRAMS
-from .findings import (
-    answers_excess,
-    answers_text,
-    curve_finding,
-    declared_limits,
-    error_text,
-    findings,
-)
 from .gaps import global_sensitivity, leakage, smooth_sensitivity, statistical_parity_gap
-from .guarantees import ErrorQuantiles, accuracy_limit, largest_loss, targeted_leakage
+from .guarantees import (
+    ErrorQuantiles,
+    accuracy_limit,
+    error_text,
+    largest_loss,
+    targeted_leakage,
+)
 from .mechanisms import (
     NOISE_TITLES,
     NOISES,
@@ -26,6 +24,7 @@ from .mechanisms import (
     mechanism_of,
 )
 from .reveal import DecodedAttribute, partition_absolute, recover_flips, reveal_double
+from .study import answers_excess, answers_text, curve_finding, declared_limits
 from .trials import (
     BiasQueriesResult,
     BiasQueriesSettings,
@@ -63,7 +62,6 @@ __all__ = [
     "curve_finding",
     "declared_limits",
     "error_text",
-    "findings",
     "global_sensitivity",
     "largest_loss",
     "leakage",

@@ -13,8 +13,7 @@ from ...charts.planes import Points, draw_scatter
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.theme import group_style, plain_name
 from ...stats.estimates import ALMOST_ALL, Estimate, gap
-from .findings import error_text
-from .guarantees import ErrorQuantiles
+from .guarantees import ErrorQuantiles, error_text
 from .mechanisms import NOISES
 from .reveal import DecodedAttribute
 from .trials import BiasQueriesResult, BiasQueriesSettings, Leak, QueriedRecords, best_by_number

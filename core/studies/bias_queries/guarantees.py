@@ -263,6 +263,21 @@ class ErrorQuantiles(Result):
         return self.median > 1.0
 
 
+def error_text(value: float) -> str:
+    """Write an error of a gap with two digits: "0.21", "11.7", "149"."""
+    if value == 0:
+        return "0"
+    if value < 0.0001:
+        return "under 0.0001"
+    if value >= 1000:
+        return f"{float(f'{value:.2g}'):,.0f}"
+    if value >= 100:
+        return f"{value:,.0f}"
+    if value >= 1:
+        return f"{value:.1f}"
+    return f"{value:.2g}"
+
+
 def answer_error(
     mechanism: Mechanism,
     scores: npt.ArrayLike,

@@ -26,14 +26,12 @@ from core.studies.bias_queries import (
     SmoothLaplace,
     Trials,
     answers_excess,
-    findings,
     leakage,
     needed,
     query_pool,
     statistical_parity_gap,
 )
-from core.studies.bias_queries.findings import curve_finding
-from core.studies.bias_queries.study import STUDY
+from core.studies.bias_queries.study import STUDY, curve_finding
 from core.studies.bias_queries.trials import FEWEST_IN_GROUP, two_sided
 from core.studies.subject import AuditConfig, subject_of
 from tests import samples
@@ -154,7 +152,7 @@ def leaked(gain, half):
 @pytest.mark.parametrize("half", [0.001, 0.02, 0.2])
 @pytest.mark.parametrize("noise", ["exact", "rounded", "cauchy", "noisy_sums"])
 def test_the_interval_decides_whether_answers_add_anything(gain, half, noise):
-    (finding,) = findings(leaked(gain, half), BiasQueriesSettings(mechanism=noise))
+    (finding,) = STUDY.findings(leaked(gain, half), BiasQueriesSettings(mechanism=noise))
     assert ("no statistically significant effect" in finding.point) == (gain - half <= 0)
     assert (f"a gain of {points(gain)}" in finding.point) == (gain - half > 0)
 
