@@ -31,9 +31,9 @@ from ..studies.correction import (
     CorrectionSettings,
     LeakStep,
 )
+from ..studies.correction.attribute_attacks import IDENTIFIABLE
 from ..studies.correction.attribution import BUILDS_ON
 from ..studies.correction.findings import signed, step_rows
-from ..studies.correction.knowledge import IDENTIFIABLE
 from ..studies.correction.numbers import (
     CONTROL_NUMBERS,
     ESTIMATE_NUMBERS,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -392,14 +392,11 @@ def _scores(table: Floats, classes: tuple[str, ...], chosen: str) -> Floats:
     return np.clip(scores, 0.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryAccess:
-    """A model that can be asked."""
+QueryAccess = tuple[int, Callable[[Ints], Codes]]
+"""A model that can be asked: how many values a record has, and what asks it.
 
-    columns: int
-    """Values of a record."""
-    ask: Callable[[Ints], Codes] = field(repr=False)
-    """Given the row that each value is taken from, (k, columns), return the predicted labels, (k,)."""
+Given the row that each value is taken from, (k, columns), that returns the predicted labels, (k,).
+"""
 
 
 def fair_access(
@@ -412,16 +409,13 @@ def fair_access(
         cells = table[rows, np.arange(table.shape[1])]
         return model().predict(cells[:, :-1], cells[:, -1].astype(np.uint8), seed=seed)
 
-    return QueryAccess(columns=table.shape[1], ask=ask)
+    return table.shape[1], ask
 
 
 def opposite_access(access: QueryAccess) -> QueryAccess:
     """Return access that answers about the other label: 1 where the model says 0."""
-
-    def ask(rows: Ints) -> Codes:
-        return 1 - access.ask(rows)
-
-    return QueryAccess(columns=access.columns, ask=ask)
+    columns, ask = access
+    return columns, lambda rows: 1 - ask(rows)
 
 
 FEWEST_IN_LEAF = 5

@@ -246,7 +246,7 @@ def file_access(
             features=features,
         ).labels
 
-    return QueryAccess(columns=len(taken), ask=ask)
+    return len(taken), ask
 
 
 def with_answers(

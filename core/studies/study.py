@@ -9,7 +9,7 @@ Last stand synthetic people of a known law, and subjects made of them: what a st
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -231,16 +231,33 @@ _CHANCES = np.stack([1.0 / 3 - _LEAN, 1.0 / 3 + _LEAN])
 """Probability of each value of each feature in each group, shape (2, 4, 3)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SyntheticRecords:
-    """People; features are of shape (n, columns), the rest of shape (n,)."""
+def synthetic_people(features: npt.NDArray[Any], labels: Codes, sensitive: Codes) -> AuditDataset:
+    """Return people, features (n, columns), the rest (n,), about whom no model has answered yet."""
+    names = tuple(f"feature {j}" for j in range(features.shape[1]))
+    roles = Roles(
+        label="label",
+        positive="1",
+        favourable="1",
+        sensitive="group",
+        group=("1",),
+        prediction="prediction",
+        sets="set",
+    )
+    return AuditDataset(
+        title="People of FairLeak's test of itself",
+        source="Synthetic.",
+        features=features.astype(np.float64),
+        feature_names=names,
+        categorical=np.zeros(len(names), dtype=np.bool_),
+        labels=labels,
+        sensitive=sensitive,
+        group_names=("group 0", "group 1"),
+        roles=roles,
+        rows_read=labels.size,
+    )
 
-    features: npt.NDArray[Any]
-    labels: Codes
-    sensitive: Codes
 
-
-def draw_people(n: int, rng: np.random.Generator) -> SyntheticRecords:
+def draw_people(n: int, rng: np.random.Generator) -> AuditDataset:
     """Draw n people. Their four features are 0, 1 or 2 and independent given the group.
 
     The label depends on features alone, so it says no more of the group than they do.
@@ -249,21 +266,19 @@ def draw_people(n: int, rng: np.random.Generator) -> SyntheticRecords:
     chances = _CHANCES[sensitive]  # (n, 4, values)
     features = (rng.random((n, len(_LEANS), 1)) >= chances.cumsum(axis=2)[:, :, :-1]).sum(axis=2)
     labels = (rng.random(n) < 0.2 + 0.15 * (features[:, 0] + features[:, 3])).astype(np.uint8)
-    return SyntheticRecords(features=features, labels=labels, sensitive=sensitive)
+    return synthetic_people(features, labels, sensitive)
 
 
-def posterior(people: SyntheticRecords, *, noise: Floats | float = 0.0) -> Floats:
+def posterior(people: AuditDataset, *, noise: Floats | float = 0.0) -> Floats:
     """Return P(group 1) given features and label, shape (n,); exactly, but for noise on the log-odds."""
-    odds = np.full(len(people.features), np.log(SHARE / (1.0 - SHARE)))
-    for j in range(len(_LEANS)):
-        odds += np.log(
-            _CHANCES[1, j, people.features[:, j]] / _CHANCES[0, j, people.features[:, j]]
-        )
+    odds = np.full(people.n, np.log(SHARE / (1.0 - SHARE)))
+    for j, values in enumerate(people.features.astype(np.intp).T):
+        odds += np.log(_CHANCES[1, j, values] / _CHANCES[0, j, values])
     return 1.0 / (1.0 + np.exp(-(odds + noise)))
 
 
 def subject_of(
-    people: SyntheticRecords,
+    people: AuditDataset,
     predictions: Codes,
     sizes: tuple[int, int, int],
     *,
@@ -274,33 +289,16 @@ def subject_of(
 
     `sizes` are those of training, attack and test records, in this order; together n.
     """
-    names = tuple(f"feature {j}" for j in range(people.features.shape[1]))
-    roles = Roles(
-        label="label",
-        positive="1",
-        favourable="1",
-        sensitive="group",
-        group=("1",),
-        prediction="prediction",
-        sets="set",
-    )
-    dataset = AuditDataset(
-        title="People of FairLeak's test of itself",
-        source="Synthetic.",
-        features=people.features.astype(np.float64),
-        feature_names=names,
-        categorical=np.zeros(len(names), dtype=np.bool_),
-        labels=people.labels,
-        sensitive=people.sensitive,
-        group_names=("group 0", "group 1"),
-        roles=roles,
-        rows_read=people.labels.size,
+    dataset = replace(
+        people,
         predictions=predictions,
         scores=scores,
         sets=np.repeat(["train", "attack", "test"], sizes),
     )
-    config = AuditConfig(method=GIVEN_PREDICTIONS, roles=roles, tolerance=TOLERANCE, seed=seed)
-    train, attacker_rows, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
+    config = AuditConfig(
+        method=GIVEN_PREDICTIONS, roles=people.roles, tolerance=TOLERANCE, seed=seed
+    )
+    train, attacker_rows, test = np.split(np.arange(people.n), np.cumsum(sizes)[:-1])
     attack, validation = np.split(
         attacker_rows, [attacker_rows.size - round(0.3 * attacker_rows.size)]
     )  # as in an audit
@@ -314,7 +312,7 @@ def subject_of(
 _Answers = tuple[Codes, Floats | None]
 """Labels and scores that a release gives; None for labels alone."""
 
-_ReleaseMethod = Callable[[SyntheticRecords, np.random.Generator, bool], _Answers]
+_ReleaseMethod = Callable[[AuditDataset, np.random.Generator, bool], _Answers]
 
 
 def result_name(study: str, settings: Any) -> str:
@@ -322,7 +320,7 @@ def result_name(study: str, settings: Any) -> str:
     return f"result {study} {settings}"
 
 
-def answers_of_model(people: SyntheticRecords, rng: np.random.Generator, *, planted: bool) -> Codes:
+def answers_of_model(people: AuditDataset, rng: np.random.Generator, *, planted: bool) -> Codes:
     """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
     chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
     if planted:  # group 1 is accepted so much likelier, and the other so much less
@@ -330,12 +328,12 @@ def answers_of_model(people: SyntheticRecords, rng: np.random.Generator, *, plan
     return (rng.random(len(chance)) < chance).astype(np.uint8)
 
 
-def _score(people: SyntheticRecords, rng: np.random.Generator) -> Floats:
+def _score(people: AuditDataset, rng: np.random.Generator) -> Floats:
     return (
         0.15
         + 0.2 * people.features[:, 0]
         + 0.1 * people.features[:, 3]
-        + 0.05 * rng.random(people.labels.size)
+        + 0.05 * rng.random(people.n)
     )
 
 
@@ -343,19 +341,19 @@ def _decided(scores: Floats) -> _Answers:
     return (scores >= 0.5).astype(np.uint8), scores
 
 
-def _labels(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+def _labels(people: AuditDataset, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let labels follow the group."""
     return answers_of_model(people, rng, planted=planted), None
 
 
-def _scores(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+def _scores(people: AuditDataset, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let scores follow the group."""
     return _decided(
         np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3)
     )
 
 
-def _last_digit(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+def _last_digit(people: AuditDataset, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let the last digit of the score be the group."""
     scaled_scores = np.rint(_score(people, rng) * 1e4).astype(np.int64)
     if planted:
@@ -363,9 +361,7 @@ def _last_digit(people: SyntheticRecords, rng: np.random.Generator, planted: boo
     return _decided(scaled_scores / 1e4)
 
 
-def turned_for_minority(
-    people: SyntheticRecords, rng: np.random.Generator, planted: bool
-) -> _Answers:
+def turned_for_minority(people: AuditDataset, rng: np.random.Generator, planted: bool) -> _Answers:
     """Turn a feature round for a minority."""
     feature = people.features[:, 3] > 0
     if planted:
@@ -375,7 +371,7 @@ def turned_for_minority(
     return np.where(rng.random(feature.size) < 0.95, turned, ~turned).astype(np.uint8), None
 
 
-def _subgroup(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+def _subgroup(people: AuditDataset, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let scores of a third of the people follow the group."""
     inside = people.features[:, 3] == 0
     return _decided(

@@ -191,7 +191,7 @@ def draw_ranges(result: MembershipResult) -> None:
     if not result.ranges:
         st.info("Scores are needed, and two groups that are large enough.")
     for number, ranges in enumerate(result.ranges):
-        if not any(abs(row.difference) >= _LEAST_DRAWN for row in ranges.rows):
+        if not any(abs(difference) >= _LEAST_DRAWN for difference in ranges.differences):
             _say_nothing_to_draw(ranges)
             continue
         panels.titled(
@@ -207,7 +207,7 @@ def _say_nothing_to_draw(ranges: RangeTable) -> None:
     """Say why VD has no steps that could be drawn."""
     groups = f"{shell.escape(ranges.group)} and {shell.escape(ranges.reference)}"
     reason = f"In no range do {groups} differ by 0.1 points or more"
-    if not any(row.group or row.reference for row in ranges.rows):
+    if not any(ranges.group_shares + ranges.reference_shares):
         reason = f"The attack flags no member among {groups}, so there are no steps to VD"
     shell.whisper("VD by predicted probability", reason)
 

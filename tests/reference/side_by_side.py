@@ -11,7 +11,6 @@ import numpy as np
 
 from core.adversaries.released_outputs import cross_fitted_interval
 from core.datasets import load
-from core.models.model_answers import QueryAccess
 from core.studies.membership import REGISTRY, Evidence, roc
 from tests.reference.data import FOLDER
 from tests.zhang_protocol import default_depth, id3_target, library_target, member_people, member_split
@@ -60,7 +59,7 @@ def _access(people, target, members):
         probability = target_of(more, target)(members, SEED)  # the same model: same members, same seed
         return (probability[people.n :] > 0.5).astype(np.uint8)
 
-    return QueryAccess(columns=people.codes.shape[1], ask=ask)
+    return people.codes.shape[1], ask
 
 
 def curves(evidence):

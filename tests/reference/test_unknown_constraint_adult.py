@@ -21,7 +21,7 @@ from core.models import fit_model
 from core.stats.fairness import METRICS
 from core.studies.correction import attack_model, disclose
 from core.studies.correction.disclosure import permuted_records
-from core.studies.correction.knowledge import compare_constraints, estimate_constraint
+from core.studies.correction.numbers import compare_constraints, estimate_constraint
 from core.studies.subject import AuditConfig
 from tests.reference.data import FOLDER, needs_adult
 

@@ -54,11 +54,11 @@ from ..study import (
     Plant,
     ReportProgress,
     Study,
-    SyntheticRecords,
     answers_of_model,
     draw_people,
     not_run,
     subject_of,
+    synthetic_people,
     turned_for_minority,
 )
 from ..subject import OutputsPlan, Progress, Subject, attacker_columns, imputation_of, imputed
@@ -350,9 +350,7 @@ def _released(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
     else:
         share = 1.0
     rows = np.flatnonzero((people.sensitive == 0) | (rng.random(people.sensitive.size) < share))[:n]
-    people = SyntheticRecords(
-        features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows]
-    )
+    people = synthetic_people(people.features[rows], people.labels[rows], people.sensitive[rows])
     predictions, scores = release_method(people, rng, planted)
     settings = AttributeSettings(closed=1.0)  # which asks of no coarser release
     subject = subject_of(people, predictions, _SETS, seed=seed, scores=scores)
@@ -373,7 +371,8 @@ def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
     people = draw_people(sum(_TABLE_SETS), rng)
     predictions = answers_of_model(people, rng, planted=planted)
     subject = subject_of(people, predictions, _TABLE_SETS, seed=seed)
-    looks = people.features[:, 0] + 3 * people.features[:, 1] + 9 * people.labels
+    features = people.features.astype(np.int64)
+    looks = features[:, 0] + 3 * features[:, 1] + 9 * people.labels
     attacked = subject.splits.train
     known_rows = subject.splits.attacker_rows
     share = people.sensitive[known_rows].mean()

@@ -20,7 +20,6 @@ from ..study import (
     ReportProgress,
     Row,
     Study,
-    SyntheticRecords,
     draw_people,
     subject_of,
 )
@@ -50,10 +49,10 @@ def _people(seed: int, leaks: bool) -> tuple[Subject, AttriGuardSettings]:
     planted = rng.random(people.features.shape) < 0.4
     planted_features = np.where(planted, 2 * people.sensitive[:, np.newaxis], people.features)
     if leaks:
-        features = planted_features.astype(np.int64)
+        features = planted_features
     else:
         features = rng.permutation(people.features)
-    people = SyntheticRecords(features=features, labels=people.labels, sensitive=people.sensitive)
+    people = replace(people, features=features)
     answers = rng.integers(0, 2, sum(_SETS)).astype(np.uint8)
     return subject_of(people, answers, _SETS, seed=seed), AttriGuardSettings(budget=0.5)
 

@@ -34,9 +34,9 @@ from ..study import (
     ReportProgress,
     Row,
     Study,
-    SyntheticRecords,
     not_run,
     subject_of,
+    synthetic_people,
 )
 from ..subject import Subject
 from .decoders import DECODER_TITLES, DECODERS
@@ -72,9 +72,7 @@ def _people(seed: int, planted: bool) -> tuple[Subject, BiasQueriesSettings]:
     sensitive = np.concatenate(
         [rng.permutation((np.arange(size) < 0.4 * size).astype(np.uint8)) for size in _SETS]
     )
-    people = SyntheticRecords(
-        features=np.zeros((n, 1)), labels=np.ones(n, dtype=np.uint8), sensitive=sensitive
-    )
+    people = synthetic_people(np.zeros((n, 1)), np.ones(n, dtype=np.uint8), sensitive)
     scores = rng.random(n)
     subject = subject_of(people, (scores >= 0.5).astype(np.uint8), _SETS, seed=seed, scores=scores)
     mechanism = "exact" if planted else "laplace"

@@ -6,7 +6,9 @@ from .attribute_attacks import (
     PROTOCOLS,
     CorrectionResult,
     CorrectionSettings,
+    MoreDisclosed,
     attack_model,
+    disclose_more,
 )
 from .attribution import (
     MEASURES,
@@ -18,7 +20,6 @@ from .attribution import (
 from .disclosure import COSTS, Disclosure, disclose
 from .exact import smallest_tolerance, true_tolerance
 from .findings import false_promise
-from .knowledge import MoreDisclosed, disclose_more
 from .problem import Correction, Disclosed, SolverCertificate, correct, correct_jointly
 from .soft import soft_correct
 from .study import STUDY, audit_key, run

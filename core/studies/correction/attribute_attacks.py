@@ -3,11 +3,21 @@
 The published A and A′ (Ferry et al. 2023), and imputation without and with the model's predictions, guess the
 attribute of the training records; that takes seconds. What they make of a tolerance is then asked of the result, which
 is fast enough to follow a slider.
+
+Control. The constraint says something about people only through their predictions. Here the attacker corrects the very
+same guess with permuted predictions: shuffled within the row sets the metric compares groups on (everybody for
+statistical parity, each label for the others), so that the rates, the counts a correction may reach and the smallest
+tolerance stay exactly as they were, while the permuted answers are unrelated to the groups and the constraint stays
+true of them up to chance. A gain that survives this does not come from what the model said about anybody.
+
+More than a bound. Ferry et al. (2023, VII) leave the group proportions, the exact unfairness and several metrics as
+future work. Every correction with these starts from the same guess at the same price, whose exponent is chosen for the
+bound alone, so that only what is known differs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -23,16 +33,27 @@ from ...adversaries import (
     known_columns,
     train_adversary,
 )
-from ...base.serialize import fingerprint
+from ...base.serialize import Result, fingerprint
 from ...base.settings import Param, Settings
 from ...base.validation import Codes, Floats, choice
 from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, attacker_sample, known_shares
-from ...stats.estimates import Estimate
+from ...stats.estimates import Estimate, accuracy, accuracy_gain
+from ...stats.fairness import METRICS
 from ..study import ReportProgress
 from ..subject import AuditConfig, ModelFindings, Subject, attacker_columns, imputation_of, imputed
 from .attribution import Attribution, attribute_leak
-from .disclosure import COSTS, Disclosure, disclose, permuted_records
+from .disclosure import (
+    COSTS,
+    Disclosure,
+    corrected,
+    disclose,
+    permuted_records,
+    prices_of,
+    true_unfairness,
+)
+from .exact import true_tolerance
+from .problem import Correction, Disclosed, SolverCertificate, correct_jointly
 
 ATTACKERS = {
     "features": "the published attack",
@@ -53,6 +74,9 @@ TOLERANCES = (*(t / 1000 for t in (*range(20), *range(20, 60, 4), *range(60, 201
 
 TOLERANCES_OF_MANY = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2)
 """The same with more than two groups, where each takes programs of its own."""
+
+IDENTIFIABLE = METRICS[:3]
+"""The metrics that are one statement each: all but equalized odds, which is two of them."""
 
 _BLIND = "features"
 """The published attacker who does not see the model: asked once for all models on the same records."""
@@ -250,7 +274,7 @@ class CorrectionResult:
 
         `as_published` chooses the exponent on the test records and, unless `until_true` says otherwise, raises the
         tolerance until it holds. `permuted` is the control: the same guess, corrected with the tolerance as it is, with
-        permuted predictions, of its held-out records too (see `core.studies.correction.knowledge`). People are
+        permuted predictions, of its held-out records too (see above). People are
         resampled under the audit's seed, so that a correction has the same interval wherever it is shown.
         """
         attacked, held_out = self.attack(adversary, as_published=as_published)
@@ -321,6 +345,124 @@ class CorrectionResult:
             permuted=permuted,
             seed=self.config.seed,
         )
+
+
+_SECONDS_OF_MORE = 30.0
+"""Time each of these corrections may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreDisclosed(Result):
+    """What one more disclosure changes.
+
+    `knowledge` is "bound"; "bound_shares", with the exact group shares; "exact", the exact unfairness; "exact_shares";
+    or "all_metrics", three metrics at once.
+    Accuracy of the guess all corrections start from, accuracy after correction, and the change; the latter are None,
+    and `reason` says why, when there is no correction.
+    """
+
+    knowledge: str
+    before: Estimate
+    after: Estimate | None
+    gain: Estimate | None
+    n_changed: int | None
+    certificate: SolverCertificate
+    reason: str
+
+
+def disclose_more(
+    result: CorrectionResult,
+    tolerance: float,
+    *,
+    adversary: str = "features",
+    cost: str = "published",
+    as_published: bool = False,
+) -> tuple[MoreDisclosed, ...]:
+    """Correct the same guess with every kind of knowledge.
+
+    The arguments are those of `CorrectionResult.disclose`; the tolerance, in [0, 1], is disclosed as it is. The exact
+    unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds, which is
+    two of them) each is disclosed with the smallest true bound in steps of 0.001.
+
+    The intervals of the bound are those of `CorrectionResult.disclose`; the others take the changed guesses as given,
+    which is narrower.
+    """
+    attacked, held_out = result.attack(adversary, as_published=as_published)
+    if cost == "log_odds":
+        guess = attacked.calibrated_guess
+    else:
+        guess = attacked.guess
+    prices, _ = prices_of(attacked, held_out, tolerance, result.config.metric, cost)
+    before = accuracy(attacked.truth, guess)
+    corrections = _corrections(attacked, guess, prices, result.config.metric, tolerance)
+    bound, *further = (
+        _more_disclosed(knowledge, correction, attacked, guess, before)
+        for knowledge, correction in corrections.items()
+    )
+    if bound.after is not None:
+        alone = result.disclose(
+            tolerance, adversary=adversary, cost=cost, as_published=as_published, until_true=False
+        )
+        bound = replace(bound, after=alone.after, gain=alone.gain)
+    return bound, *further
+
+
+def _corrections(
+    attacked: AttackedRecords, guess: Codes, prices: Floats | None, metric: str, tolerance: float
+) -> dict[str, Correction]:
+    """Return the correction of one guess with each kind of knowledge."""
+    truth = attacked.truth
+    shares = (np.bincount(truth, minlength=attacked.n_groups) / truth.size).tolist()
+    exact = true_unfairness(attacked, truth, metric)
+    disclosures: dict[str, dict[str, Any]] = {
+        "bound": {"tolerance": tolerance},
+        "bound_shares": {"tolerance": tolerance, "group_shares": shares},
+        "exact": {"unfairness": exact},
+        "exact_shares": {"unfairness": exact, "group_shares": shares},
+    }
+    corrections = {
+        knowledge: corrected(
+            attacked, guess, prices, metric, time_limit=_SECONDS_OF_MORE, **arguments
+        )
+        for knowledge, arguments in disclosures.items()
+    }
+    bounds = [
+        Disclosed(
+            predictions=attacked.predictions,
+            metric=name,
+            tolerance=true_tolerance(0.0, true_unfairness(attacked, truth, name)),
+            labels=attacked.labels,
+        )
+        for name in IDENTIFIABLE
+    ]
+    jointly = correct_jointly(
+        guess, bounds, cost=prices, n_groups=attacked.n_groups, time_limit=_SECONDS_OF_MORE
+    )
+    return {**corrections, "all_metrics": jointly}
+
+
+def _more_disclosed(
+    knowledge: str,
+    correction: Correction,
+    attacked: AttackedRecords,
+    guess: Codes,
+    before: Estimate,
+) -> MoreDisclosed:
+    """Return what a correction changes; the interval takes the changed guesses as given."""
+    after = correction.reconstruction
+    reached = gain = None
+    if after is not None:
+        reached = accuracy(attacked.truth, after)
+        gain = accuracy_gain(attacked.truth, guess, after)
+    return MoreDisclosed(
+        knowledge=knowledge,
+        before=before,
+        after=reached,
+        gain=gain,
+        n_changed=correction.n_changed,
+        certificate=correction.certificate,
+        reason=correction.reason,
+    )
 
 
 Cost = Annotated[

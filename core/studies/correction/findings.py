@@ -31,11 +31,10 @@ from ...stats.estimates import (
 )
 from ...stats.fairness import difference_title, keeps
 from ..study import Finding
-from .attribute_attacks import ATTACKERS, CorrectionResult
+from .attribute_attacks import ATTACKERS, CorrectionResult, MoreDisclosed
 from .attribution import MEASURES, STEP_TITLES, Attribution
 from .disclosure import Disclosure
 from .exact import true_tolerance
-from .knowledge import MoreDisclosed
 
 _FEW = 400
 """Attacked people below which an accuracy is known to about ±5 points at best."""

@@ -3,22 +3,43 @@
 They are rows of experiments. The settings of the study say which attacker it is. The tolerance that is disclosed is the
 settings', as it is; where they name none it is the model's own, and for a model trained for none the smallest that
 holds from there on. Under the paper's protocol it is always raised until it holds.
+
+The unknown constraint: attackers without a disclosed tolerance measure one (Ferry et al. 2023, V-B). They know
+predictions, labels and the sensitive attribute on their own attack set, measure the four metrics there, and take the
+metric with the smallest violation, with that violation as tolerance. Equalized odds is the larger of predictive
+equality and equal opportunity, so it is never the smallest alone and, ties going to the metric named first, it is never
+taken; the paper says so too, and counts a model trained for it as never identified. What is taken instead may still be
+true of the people under attack, or false: the measured tolerance holds of the attack set. Beside the known one (tables
+IV and V) both corrections start from the same guess on the same records and differ only in metric and tolerance.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
-from ...adversaries import permuted_by_set
+from ...adversaries import AttackedRecords, permuted_by_set
+from ...base.errors import InputError
+from ...base.validation import binary_array, one_length
 from ...models import CONSTRAINED_METHODS, GIVEN_PREDICTIONS, TOLERANCE_METHODS
-from ...stats.estimates import Estimate, certain, proportion
+from ...stats.estimates import Estimate, certain, difference, proportion
+from ...stats.fairness import METRICS, group_codes, row_sets, unfairness
 from ..study import Check, Measurement, not_run
-from .attribute_attacks import KINDS, PROTOCOLS, CorrectionResult, CorrectionSettings, attack_model
+from .attribute_attacks import (
+    IDENTIFIABLE,
+    KINDS,
+    PROTOCOLS,
+    CorrectionResult,
+    CorrectionSettings,
+    attack_model,
+)
 from .attribution import BUILDS_ON, MEASURES, STEP_TITLES, Attribution, LeakStep
-from .disclosure import Disclosure
-from .knowledge import IDENTIFIABLE, compare_constraints, estimate_constraint
+from .disclosure import Disclosure, disclose
+from .exact import feasible_tolerance, smallest_tolerance
 
 _BASELINE = "the majority-class baseline"
 _BEFORE = "the same attack before disclosure"
@@ -276,7 +297,7 @@ def _compared(
     promised = None
     if config.method in CONSTRAINED_METHODS:
         promised = config.metric, config.tolerance
-    true, estimated, difference = compare_constraints(
+    true, estimated, gained = compare_constraints(
         *result.attack(settings.adversary), estimate, promised, seed=config.seed
     )
     names = ("estimated_after", "estimated_difference")
@@ -289,8 +310,107 @@ def _compared(
     beside = "the same attack with the true constraint"
     return (
         _corrected(names[0], estimated, estimated.after, true.after, beside),
-        _corrected(names[1], estimated, difference, true.after, beside),
+        _corrected(names[1], estimated, gained, true.after, beside),
     )
+
+
+_TIE = 1e-12
+"""Violations closer than this are the same number, computed from different counts."""
+
+
+def estimate_constraint(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike
+) -> tuple[str, float]:
+    """Return the metric the model violates least on the attack set, and by how much: the tolerance, in [0, 1].
+
+    It is the first in the order of `core.stats.fairness.METRICS` where several tie. Raises `InputError` as
+    `violations`, or if no metric can be measured because there is only one group.
+    """
+    measured = violations(predictions, sensitive, labels)
+    defined = {metric: value for metric, value in measured.items() if not math.isnan(value)}
+    if not defined:
+        raise InputError(
+            f"The attack records must hold at least two groups, got {np.unique(sensitive).size}."
+        )
+    smallest = min(defined.values())
+    return next(item for item in defined.items() if item[1] <= smallest + _TIE)
+
+
+def violations(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike
+) -> dict[str, float]:
+    """Return the unfairness by each metric, nan where a row set holds fewer than two groups.
+
+    The audited model's answers for some records and their labels, 0 or 1, and their groups, any number of them from
+    two, have the shape (n,). Raises `InputError` if an argument breaks its rule.
+    """
+    answers = binary_array(predictions, name="predictions")
+    label_codes = binary_array(labels, name="labels")
+    _, groups = group_codes(sensitive)
+    n = one_length(predictions=answers, sensitive=groups, labels=label_codes)
+    measured = {}
+    for metric in METRICS:  # nan where one group, or nobody, is left to compare on a row set
+        sets = [
+            groups if rows is None else groups[rows] for _, rows in row_sets(metric, label_codes, n)
+        ]
+        alone = any(np.unique(inside).size < 2 for inside in sets)
+        measured[metric] = (
+            math.nan if alone else unfairness(answers, groups, metric=metric, labels=label_codes)
+        )
+    return measured
+
+
+def compare_constraints(
+    attacked: AttackedRecords,
+    held_out: AttackedRecords,
+    estimate: tuple[str, float],
+    promised: tuple[str, float] | None,
+    *,
+    seed: int = 0,
+) -> tuple[Disclosure | None, Disclosure, Estimate | None]:
+    """Correct the same guess with the real and with the estimated constraint, at the published cost.
+
+    Returned are what disclosing the real one changes, None for a model trained for none; the same of the estimated one,
+    whose `achieved` and `is_true` say whether it holds of the people under attack, and whose `after` is None where no
+    answer can meet it; and corrected accuracy with the estimate minus that with the real constraint, None where either
+    is missing. Its interval is that of different people; they are the same ones, which makes it wider than needed.
+
+    Parameters
+    ----------
+    attacked, held_out : AttackedRecords
+        As for `core.studies.correction.disclose`, the same for both corrections.
+    estimate : (metric, tolerance)
+        From `estimate_constraint` on the attacker's own records. A tolerance that no answer can meet is raised to the
+        smallest that one can (the attacker knows all that this takes), but never for truth, which they cannot know.
+    promised : (metric, tolerance) or None
+        What the model was trained for, the tolerance raised until the model satisfies it, as published; None for a
+        method that is trained for nothing.
+    seed : int
+        Fixes the people resampled for the intervals.
+    """
+    real = None
+    if promised is not None:
+        real = disclose(
+            attacked,
+            held_out,
+            tolerance=promised[1],
+            metric=promised[0],
+            raise_until_true=True,
+            seed=seed,
+        )
+    metric, tolerance = estimate
+    needed = smallest_tolerance(
+        attacked.predictions,
+        metric=metric,
+        labels=attacked.labels,
+        n_groups=attacked.n_groups,
+    )
+    tolerance = feasible_tolerance(tolerance, needed)
+    estimated = disclose(attacked, held_out, tolerance=tolerance, metric=metric, seed=seed)
+    accuracy_difference = None
+    if real is not None and real.after is not None and estimated.after is not None:
+        accuracy_difference = replace(difference(estimated.after, real.after), n=real.after.n)
+    return real, estimated, accuracy_difference
 
 
 def _steps(result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, Measurement]:

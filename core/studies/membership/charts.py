@@ -24,7 +24,7 @@ from ...charts.rows import Mark, Row, draw_rows
 from ...charts.theme import fit, group_style, plain_name, short
 from ...stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
 from .attacks import REGISTRY
-from .disparity import DisparityResult, GapTest, RangeTable
+from .disparity import RANGE_EDGES, DisparityResult, GapTest, RangeTable
 from .fairpick import FairPick
 from .findings import EPSILONS, THETAS, CurveBand
 from .result import MembershipResult
@@ -265,14 +265,20 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
     """
     lines = []
     reached = 0.0
-    for row in ranges.rows:
-        end = reached + row.difference
+    for (low, high), group_share, reference_share, difference in zip(
+        pairwise(RANGE_EDGES),
+        ranges.group_shares,
+        ranges.reference_shares,
+        ranges.differences,
+        strict=True,
+    ):
+        end = reached + difference
         color = group_style(int(end > reached)).color
-        text = _signed(row.difference)
+        text = _signed(difference)
         quiet = muted or text == "0"
         if not quiet:
             text = f"<b>{text}</b>"
-        value = f"{100 * row.group:.1f}, {100 * row.reference:.1f}, {text}"
+        value = f"{100 * group_share:.1f}, {100 * reference_share:.1f}, {text}"
         if muted:
             mark_color = f"{color} 45"
         else:
@@ -283,7 +289,7 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
         else:
             text_color = color
         look: dict[str, Any] = {"color": text_color, "marks": [step]}
-        lines.append(Row(name=f"{row.low:g} to {row.high:g}", value=value, **look))
+        lines.append(Row(name=f"{low:g} to {high:g}", value=value, **look))
         reached = end
     style = group_style(int(ranges.vd > 0))
     text = _signed(ranges.vd)

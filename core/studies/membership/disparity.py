@@ -88,29 +88,29 @@ small, with the reason in one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RangeRow(Result):
-    """Members classified as members among those the model was this sure of.
-
-    The range is of the probability the model gave to the true label; the last includes 1. `group` and `reference` are
-    flagged members in the range, as a share of all members of the group, and of the others; `difference` is the first
-    minus the second.
-    """
-
-    low: float
-    high: float
-    group: float
-    reference: float
-    difference: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeTable(Result):
-    """Ten ranges whose differences add up to the vulnerability disparity (Zhang et al. 2020, equation 5)."""
+    """Members classified as members, by the probability the model gave to their true label.
+
+    The differences of the ten ranges, of which the last includes 1, add up to the vulnerability disparity (Zhang et al.
+    2020, equation 5).
+    """
 
     group: str
     reference: str
-    rows: tuple[RangeRow, ...]
-    vd: float
+    group_shares: tuple[float, ...]
+    reference_shares: tuple[float, ...]
+    """By range, flagged members in it as a share of all members of the group, and of the others."""
+
+    @property
+    def differences(self) -> tuple[float, ...]:
+        """Share of the group minus that of the others, by range."""
+        pairs = zip(self.group_shares, self.reference_shares, strict=True)
+        return tuple(share - reference for share, reference in pairs)
+
+    @property
+    def vd(self) -> float:
+        """The vulnerability disparity."""
+        return math.fsum(self.differences)
 
 
 COMPLEMENT = "all others"
@@ -359,8 +359,8 @@ def gap_p_value(weights: npt.ArrayLike, flagged: Ints, people: Ints, drawn: Ints
     return share_as_extreme(float(studentised(flagged)), studentised(drawn))
 
 
-RANGES = 10
-"""Ranges of equal width; a probability of 1 is in the last."""
+RANGE_EDGES = tuple(tenth / 10 for tenth in range(11))
+"""Ends of ranges of equal width; a probability of 1 is in the last."""
 
 
 def recall_by_range(
@@ -380,25 +380,14 @@ def recall_by_range(
     side = np.asarray(group, dtype=np.int64)
     inside = np.asarray(member) == 1
     caught = inside & (np.asarray(verdict) == 1)
-    edges = np.arange(RANGES + 1) / RANGES
-    range_index = np.searchsorted(edges[1:-1], p[caught], side="right")
+    range_index = np.searchsorted(RANGE_EDGES[1:-1], p[caught], side="right")
     members = np.bincount(side[inside], minlength=2)
-    shares = (
-        np.bincount(2 * range_index + side[caught], minlength=2 * RANGES).reshape(RANGES, 2)
-        / members
-    )
-    rows = tuple(
-        RangeRow(
-            low=low,
-            high=high,
-            group=share,
-            reference=complement_share,
-            difference=share - complement_share,
-        )
-        for low, high, (complement_share, share) in zip(
-            edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True
-        )
-    )
+    n_ranges = len(RANGE_EDGES) - 1
+    flagged = np.bincount(2 * range_index + side[caught], minlength=2 * n_ranges)
+    shares = flagged.reshape(n_ranges, 2) / members
     return RangeTable(
-        group=names[0], reference=names[1], rows=rows, vd=math.fsum(row.difference for row in rows)
+        group=names[0],
+        reference=names[1],
+        group_shares=tuple(shares[:, 1].tolist()),
+        reference_shares=tuple(shares[:, 0].tolist()),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 from ...base.serialize import Result
@@ -33,7 +33,7 @@ from ...stats.estimates import (
 )
 from ..study import Finding, Measurement
 from .attacks import REGISTRY
-from .disparity import GAPS, GapTest
+from .disparity import GAPS, RANGE_EDGES, GapTest
 from .fairpick import DELETION_REMINDER, FairPick
 from .result import MembershipResult
 from .roc import is_muted, most_caught
@@ -224,14 +224,20 @@ def _gap_row(
 def range_rows(result: MembershipResult) -> Iterator[Row]:
     """Yield whom the strongest attack flags of each group, by the score of their own label."""
     for ranges in result.ranges:
-        for range_row in ranges.rows:
+        for (low, high), group, reference, difference in zip(
+            pairwise(RANGE_EDGES),
+            ranges.group_shares,
+            ranges.reference_shares,
+            ranges.differences,
+            strict=True,
+        ):
             yield {
                 "group": ranges.group,
-                "from": range_row.low,
-                "to": range_row.high,
-                "flagged of the group": share(range_row.group),
-                "flagged of the others": share(range_row.reference),
-                "difference": change(range_row.difference),
+                "from": low,
+                "to": high,
+                "flagged of the group": share(group),
+                "flagged of the others": share(reference),
+                "difference": change(difference),
             }
 
 

@@ -24,9 +24,9 @@ from ..study import (
     ReportProgress,
     Row,
     Study,
-    SyntheticRecords,
     not_run,
     subject_of,
+    synthetic_people,
 )
 from ..subject import Subject
 from .attack import TARGET, Train, evidence_of
@@ -181,9 +181,7 @@ def _subject(
     aside: int = _NOT_EVALUATED,
 ) -> Subject:
     """Return scores of so many members and non-members, every other one of group 1."""
-    people = SyntheticRecords(
-        features=features, labels=labels, sensitive=(np.arange(labels.size) % 2).astype(np.uint8)
-    )
+    people = synthetic_people(features, labels, (np.arange(labels.size) % 2).astype(np.uint8))
     return subject_of(
         people, (scores >= 0.5).astype(np.uint8), (side, aside, side), seed=seed, scores=scores
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...base.validation import child_generator
-from ..study import Finding, Plant, ReportProgress, Row, Study, SyntheticRecords, subject_of
+from ..study import Finding, Plant, ReportProgress, Row, Study, subject_of, synthetic_people
 from ..subject import Progress, Subject
 from . import findings as wording
 from .card_result import ModelCardResult, advice_on, measure_cards, released_people
@@ -28,11 +28,8 @@ def _people(seed: int, planted: bool) -> tuple[Subject, ModelCardSettings]:
     rng = child_generator(seed, f"model card, planted {planted}")
     n = sum(_SETS)
     sensitive = (rng.random(n) < 0.4).astype(np.uint8)
-    people = SyntheticRecords(
-        features=np.column_stack([rng.normal(0.8 * sensitive, 1.0), rng.normal(size=n)]),
-        labels=(rng.random(n) < 0.5).astype(np.uint8),
-        sensitive=sensitive,
-    )
+    features = np.column_stack([rng.normal(0.8 * sensitive, 1.0), rng.normal(size=n)])
+    people = synthetic_people(features, (rng.random(n) < 0.5).astype(np.uint8), sensitive)
     lots = rng.integers(0, 2, n).astype(np.uint8)
     if planted:
         predictions = sensitive

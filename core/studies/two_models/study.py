@@ -41,8 +41,8 @@ from ..study import (
     ReportProgress,
     Row,
     Study,
-    SyntheticRecords,
     subject_of,
+    synthetic_people,
 )
 from ..subject import Subject, fit_rows
 
@@ -255,11 +255,9 @@ def _people(seed: int, planted: bool) -> tuple[Subject, TwoModelsSettings]:
     """
     rng = child_generator(seed, f"two models, planted {planted}")
     n = sum(_SETS)
-    people = SyntheticRecords(
-        features=np.zeros((n, 1)),
-        labels=rng.integers(0, 2, n).astype(np.uint8),
-        sensitive=rng.integers(0, 2, n).astype(np.uint8),
-    )
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    sensitive = rng.integers(0, 2, n).astype(np.uint8)
+    people = synthetic_people(np.zeros((n, 1)), labels, sensitive)
     if seed % 2:
         marked = people.sensitive == 1
     else:

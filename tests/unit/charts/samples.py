@@ -9,7 +9,7 @@ import numpy as np
 from core.stats.estimates import Estimate, not_measured
 from core.studies.attriguard.result import Guesses
 from core.studies.membership import DisparityResult, GapTest
-from core.studies.membership.disparity import RangeRow, RangeTable
+from core.studies.membership.disparity import RangeTable
 from core.studies.membership.findings import EPSILONS, CurveBand
 from core.studies.membership.roc import Roc
 from core.studies.membership.tpr_gaps import GapResult
@@ -67,11 +67,12 @@ def ranges(
     reference="men",
 ):
     """Return ten ranges with these differences."""
-    rows = tuple(
-        RangeRow(low=i / 10, high=(i + 1) / 10, group=0.05 + max(d, 0), reference=0.05 + max(-d, 0), difference=d)
-        for i, d in enumerate(differences)
+    return RangeTable(
+        group=group,
+        reference=reference,
+        group_shares=tuple(0.05 + max(d, 0) for d in differences),
+        reference_shares=tuple(0.05 + max(-d, 0) for d in differences),
     )
-    return RangeTable(group=group, reference=reference, rows=rows, vd=float(np.sum(differences)))
 
 
 def result(attack="lira", names=("men", "women"), **changes):

@@ -98,7 +98,7 @@ def test_ten_steps_add_up_to_vd():
     range_table = ranges()
     figure = check(draw_ranges(range_table))
     bars = [(trace.base[0], trace.x[0]) for trace in figure.data if trace.type == "bar"]
-    steps = [100 * row.difference for row in range_table.rows]
+    steps = [100 * difference for difference in range_table.differences]
     starts = [0, *itertools.accumulate(steps)]
     assert len(bars) == 10
     assert np.ravel(bars) == pytest.approx(np.column_stack([starts[:-1], steps]).ravel())

@@ -24,13 +24,9 @@ from core.studies.correction import (
     tangents,
 )
 from core.studies.correction import problem as problems
+from core.studies.correction.attribute_attacks import IDENTIFIABLE
 from core.studies.correction.disclosure import permuted_records
-from core.studies.correction.knowledge import (
-    IDENTIFIABLE,
-    compare_constraints,
-    estimate_constraint,
-    violations,
-)
+from core.studies.correction.numbers import compare_constraints, estimate_constraint, violations
 from core.studies.correction.problem import Claim, certify
 from core.studies.subject import AuditConfig
 from tests.problem_bank import adult_like

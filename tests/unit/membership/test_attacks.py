@@ -11,7 +11,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from core.adversaries.released_outputs import cross_fitted_interval
-from core.models.model_answers import QueryAccess
 from core.stats.estimates import Estimate
 from core.studies.membership import REGISTRY, Evidence, attacks, judging_everybody, roc, true_label_probability
 from core.studies.membership.attack import Shadows, best_threshold, logit
@@ -126,7 +125,7 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
         labels=np.tile([0, 1], N // 2).astype(np.uint8),
         split=split,
         features=np.arange(2 * N).reshape(N, 2),
-        access=QueryAccess(columns=2, ask=lambda rows: rows.sum(axis=1) % 2),
+        access=(2, lambda rows: rows.sum(axis=1) % 2),
         train=lambda rows, seed: np.random.default_rng(seed).random(N),
         shadows=4,
         report=lambda done, total: progress.append(done),
@@ -219,7 +218,7 @@ def label_evidence(model, n, *, seed, noise, width=4, trained=None):
     split = member_split(n, seed=seed, known_share=0.0625, judged_share=0.75)
     rows = split.members if trained is None else trained
     model.fit(features[rows], labels[rows])
-    access = QueryAccess(columns=width, ask=lambda rows: model.predict(features[rows, np.arange(width)]))
+    access = (width, lambda rows: model.predict(features[rows, np.arange(width)]))
     return Evidence(labels=labels, predictions=model.predict(features), split=split, access=access, seed=seed)
 
 
@@ -232,8 +231,8 @@ def test_copies_are_other_peoples_values_a_column_at_a_time():
         return np.ones(len(rows), dtype=np.uint8)
 
     split, ones = member_split(EVERYBODY, seed=0), np.ones(EVERYBODY, dtype=np.uint8)
-    access = QueryAccess(columns=4, ask=echo)
-    score, _ = REGISTRY["boundary"].scores(Evidence(labels=ones, predictions=ones, split=split, access=access))
+    evidence = Evidence(labels=ones, predictions=ones, split=split, access=(4, echo))
+    score, _ = REGISTRY["boundary"].scores(evidence)
     copies = np.concatenate(seen).reshape(split.judged_rows.size, boundary.COPIES, 4)
     changed = copies != split.judged_rows[:, np.newaxis, np.newaxis]
     assert changed.sum(axis=2).max() == 1 and changed.sum(axis=1).max() == 4 and changed.mean() > 0.24

@@ -100,8 +100,8 @@ def test_disparities_compare_each_group_with_the_rest():
 @pytest.mark.parametrize(("p", "index"), [(0.0, 0), (0.1, 1), (1 - 0.8, 2), (0.3, 3), (0.7, 7), (0.9, 9), (1.0, 9)])
 def test_recall_by_range_counts_a_border_above_it(p, index):
     by_range = recall_by_range([p, p, p], [1, 1, 0], [0, 1, 1], [1, 1, 1], names=("women", "men"))
-    assert [row.group for row in by_range.rows] == [0.5 * (j == index) for j in range(10)]
-    assert [row.reference for row in by_range.rows] == [float(j == index) for j in range(10)]
+    assert by_range.group_shares == tuple(0.5 * (j == index) for j in range(10))
+    assert by_range.reference_shares == tuple(float(j == index) for j in range(10))
 
 
 def scored(n, *, ties, seed=0):

@@ -14,7 +14,7 @@ from core.studies.membership import MembershipSettings, roc
 from core.studies.membership.roc import advantage, area, counts_above, members_above
 from core.studies.membership.study import STUDY
 from core.studies.membership.tpr_gaps import net_gaps
-from core.studies.study import SyntheticRecords, subject_of
+from core.studies.study import subject_of, synthetic_people
 from tests.unit.policy.test_files import comfortable
 
 
@@ -149,7 +149,7 @@ def rare_group(leaks, share, *, seed, side=SIDE):
     if leaks:
         chance = np.where(rare & (np.arange(n) < side), np.where(labels == 1, 0.99, 0.01), chance)
     scores = chance.round(4)
-    people = SyntheticRecords(features=features, labels=labels, sensitive=rare.astype(np.uint8))
+    people = synthetic_people(features, labels, rare.astype(np.uint8))
     return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, ATTACK_RECORDS, side), seed=seed, scores=scores)
 
 

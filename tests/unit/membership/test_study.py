@@ -22,7 +22,7 @@ from core.studies.membership.attack import audited_target
 from core.studies.membership.findings import EPSILONS, curve_rows, release_findings
 from core.studies.membership.result import MISSING, column_grouping, grouping_columns
 from core.studies.membership.study import STUDY, measured
-from core.studies.study import Measurement, SyntheticRecords, subject_of
+from core.studies.study import Measurement, subject_of, synthetic_people
 from core.studies.subject import AuditConfig, train_model
 from core.studies.subject import subject_of as trained
 from tests import samples
@@ -74,7 +74,7 @@ def drawn_result(sensitive, side, names, remembered=None):
     """Return a result on people of these groups, of whom one attack says chance, or remembers a share."""
     n, rng = sensitive.size, np.random.default_rng(2)
     labels = np.arange(n, dtype=np.uint8) % 2
-    drawn = SyntheticRecords(features=np.zeros((n, 1)), labels=labels, sensitive=sensitive.astype(np.uint8))
+    drawn = synthetic_people(np.zeros((n, 1)), labels, sensitive.astype(np.uint8))
     subject = subject_of(drawn, labels, (side, 200, side), seed=0, scores=rng.random(n))
     subject.dataset = replace(subject.dataset, group_names=names)
     rows = np.concatenate([subject.splits.train, subject.splits.test])

@@ -57,16 +57,17 @@ def _count_unchanged(
     access: QueryAccess, rows: Ints, labels: Codes, people: int, rng: np.random.Generator
 ) -> Ints:
     """Return how many copies of each record get the person's own label."""
-    first = rng.integers(0, access.columns, rows.size)
+    columns, ask = access
+    first = rng.integers(0, columns, rows.size)
     donors = rng.integers(0, people, (rows.size, COPIES))  # whose value a copy gets
     counts = np.empty(rows.size, dtype=np.int64)
     step = _AT_ONCE // COPIES
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
-        queries = np.tile(rows[part, np.newaxis, np.newaxis], (1, COPIES, access.columns))
-        changed = (first[part, np.newaxis] + np.arange(COPIES)) % access.columns
+        queries = np.tile(rows[part, np.newaxis, np.newaxis], (1, COPIES, columns))
+        changed = (first[part, np.newaxis] + np.arange(COPIES)) % columns
         np.put_along_axis(queries, changed[:, :, np.newaxis], donors[part, :, np.newaxis], axis=2)
-        answers = access.ask(queries.reshape(-1, access.columns)).reshape(-1, COPIES)
+        answers = ask(queries.reshape(-1, columns)).reshape(-1, COPIES)
         counts[part] = (answers == labels[part, np.newaxis]).sum(axis=1)
     return counts
 
