@@ -512,32 +512,17 @@ class OutputEvidence:
                     before=before,
                 )
                 binary.append(out_of_fold(records, fit, records.learners))
-        residual = []
-        variances = []
-        tables = []
         visible = outputs.visible
-        if outputs.scores is not None:
-            logits, rounding = score_logits(outputs)
-            scored = ~np.isnan(visible[records.learners])
-            scored_per_fold = np.bincount(records.fold[scored], minlength=2)
-            if scored_per_fold.sum() - scored_per_fold.max() >= _FEWEST:
-                for kind in ("linear", "boosted"):
-                    learn = partial(
-                        fit_residuals,
-                        kind,
-                        x=x,
-                        logits=logits,
-                        variance=rounding,
-                        sensitive=sensitive,
-                        before=before,
-                    )
-                    of_learners, predictors = out_of_fold(records, learn, records.learners)
-                    spread = residual_spread(of_learners, before.groups, rounding[records.learners])
-                    residual.append((of_learners, predictors))
-                    variances.append(rounding + spread**2)
-            if scored_per_fold.sum() >= min(_FEWEST, records.learners.size / 4):
-                for column in _value_columns(outputs, records.learners).T:
-                    tables.append(ValueTable.of(column, before.groups, before.n_groups))
+        scored = ~np.isnan(visible[records.learners])
+        per_fold = np.bincount(records.fold[scored], minlength=2)
+        residual: list[tuple[Floats, list[Predictor]]] = []
+        variances: list[Floats] = []
+        tables = []
+        if per_fold.sum() - per_fold.max() >= _FEWEST:
+            residual, variances = _learned_residuals(x, outputs, sensitive, before)
+        if per_fold.sum() >= min(_FEWEST, records.learners.size / 4):
+            for column in _value_columns(outputs, records.learners).T:
+                tables.append(ValueTable.of(column, before.groups, before.n_groups))
         present = visible[everybody]
         values, counts = np.unique(present[~np.isnan(present)], return_counts=True)
         return cls(
@@ -624,6 +609,31 @@ class OutputEvidence:
         ties = np.zeros((about.size, 1))
         ties[present, 0] = np.log(self.tie_counts[index[present]])
         return ties
+
+
+def _learned_residuals(
+    x: Floats, outputs: Outputs, sensitive: Groups, before: ImputationAttacker
+) -> tuple[list[tuple[Floats, list[Predictor]]], list[Floats]]:
+    """Return the residuals of each kind, as the learners teach them, and their variances."""
+    records = before.records
+    logits, rounding = score_logits(outputs)
+    residual = []
+    variances = []
+    for kind in ("linear", "boosted"):
+        learn = partial(
+            fit_residuals,
+            kind,
+            x=x,
+            logits=logits,
+            variance=rounding,
+            sensitive=sensitive,
+            before=before,
+        )
+        of_learners, predictors = out_of_fold(records, learn, records.learners)
+        spread = residual_spread(of_learners, before.groups, rounding[records.learners])
+        residual.append((of_learners, predictors))
+        variances.append(rounding + spread**2)
+    return residual, variances
 
 
 def _of(part: tuple[Floats, list[Predictor]], rows: Rows | None) -> Floats:

@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..stats.estimates import Estimate, ends_text, estimate_columns, gap, percent
+from ..stats.estimates import (
+    Estimate,
+    ends_of,
+    ends_text,
+    estimate_columns,
+    gap,
+    percent,
+    value_of,
+)
+from ..stats.estimates import Number as Number
 from .theme import NARROW, Palette, fit, measured, visible_ticks, width
 
 if TYPE_CHECKING:
@@ -20,26 +29,7 @@ if TYPE_CHECKING:
 
 _FONT = "Source Sans, Source Sans Pro, sans-serif"
 
-Number = Estimate | float
-"""What is drawn: a number, or one with its interval."""
-
 _Ends = float | tuple[float, float]
-
-
-def value_of(number: Number | None) -> float:
-    """Return the number itself; nan where there is none."""
-    if number is None:
-        return math.nan
-    if isinstance(number, Estimate):
-        return number.value
-    return number
-
-
-def ends_of(number: Number | None) -> tuple[float, float]:
-    """Return the ends of its interval; nan where it has none."""
-    if isinstance(number, Estimate):
-        return (number.low, number.high)
-    return (math.nan, math.nan)
 
 
 def plain_text(number: Number) -> str:

@@ -182,28 +182,17 @@ def draw_rows(
             mark = row.marks[0]
             position = axis.position(value_of(mark.of))
             drawing.segment(position, y.ends, mark.color, width=2, dash=row.dash, layer="below")
+        later_rows = rows[i + 1 :]
         free = next(
-            (k for k, later in enumerate(rows[i + 1 :]) if later.marks or later.note),
-            len(rows) - i - 1,
+            (k for k, later in enumerate(later_rows) if later.marks or later.note), len(later_rows)
         )
         _write_labels(drawing, row, i, left, pitch, free)
         up = 10 if ranges[i] else 0
         drawing.at_right(i, written[i], row.color, (right - 4, up))
         drawing.at_right(i, ranges[i], "grey", (right - 4, -10), size=12)
         _marks(drawing, row, i, pitch)
-    for (label, color), room, anchor, sign in zip(
-        sides, (left, right), ("right", "left"), (-1, 1), strict=False
-    ):
-        drawing.remark(
-            fit(label, drawing.room / 2 + room - 12, 12),
-            color,
-            x=0.5,
-            y=0,
-            refs=("paper", "paper"),
-            shift=(8 * sign, -43),
-            anchor=(anchor, "top"),
-            size=12,
-        )
+    if sides:
+        _name_sides(drawing, sides, (left, right))
     if head:
         drawing.above(
             fit(head, drawing.room + left + right - 8, 12),
@@ -222,6 +211,25 @@ def draw_rows(
     descriptions += [label for label, _ in sides]
     drawing.say(f"Rows, {axis.title}", value, descriptions)
     return drawing
+
+
+def _name_sides(
+    drawing: Drawing, sides: Sequence[tuple[str, str]], margins: tuple[float, float]
+) -> None:
+    """Say under the axis what its left and its right side mean."""
+    for (label, color), margin, anchor, sign in zip(
+        sides, margins, ("right", "left"), (-1, 1), strict=True
+    ):
+        drawing.remark(
+            fit(label, drawing.room / 2 + margin - 12, 12),
+            color,
+            x=0.5,
+            y=0,
+            refs=("paper", "paper"),
+            shift=(8 * sign, -43),
+            anchor=(anchor, "top"),
+            size=12,
+        )
 
 
 def _alt_text(row: Row, text: str, axis: Axis) -> str:

@@ -60,6 +60,26 @@ class Estimate(Result):
         return replace(self, value=abs(self.value), low=least, high=max(ends))
 
 
+Number = Estimate | float
+"""A number, or one with its interval."""
+
+
+def value_of(number: Number | None) -> float:
+    """Return the number itself; nan where there is none."""
+    if number is None:
+        return math.nan
+    if isinstance(number, Estimate):
+        return number.value
+    return number
+
+
+def ends_of(number: Number | None) -> tuple[float, float]:
+    """Return the ends of its interval; nan where it has none."""
+    if isinstance(number, Estimate):
+        return (number.low, number.high)
+    return (math.nan, math.nan)
+
+
 def certain(value: float, n: int) -> Estimate:
     """Return a number that is no estimate: its interval has no width."""
     return Estimate(value=value, low=value, high=value, n=n)
@@ -79,9 +99,7 @@ def plain_number(value: float | None) -> float | None:
 
 def estimate_columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
     """Return a number and the ends of its interval as three columns."""
-    numbers = (
-        (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
-    )
+    numbers = (value_of(estimate), *ends_of(estimate))
     columns = (name, f"{name}, low", f"{name}, high")
     return {column: plain_number(number) for column, number in zip(columns, numbers, strict=True)}
 
@@ -120,6 +138,12 @@ def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
     """Return the share of records on which `guess` equals `truth`, with its Wilson interval."""
     right = np.asarray(truth) == np.asarray(guess)
     return proportion(int(np.count_nonzero(right)), right.size)
+
+
+def majority_share(codes: npt.ArrayLike) -> Estimate:
+    """Return the share of the most frequent of some codes: the accuracy of naming it for everybody."""
+    counts = np.bincount(codes)
+    return proportion(int(counts.max()), int(counts.sum()))
 
 
 def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
@@ -298,11 +322,11 @@ class Spread(Estimate):
 
 
 def summarize_seeds(
-    values: Sequence[Estimate | float | None], *, least: float = -math.inf, most: float = math.inf
+    values: Sequence[Number | None], *, least: float = -math.inf, most: float = math.inf
 ) -> Spread:
     """Return what was measured in some of the seeds, intervals over seeds cut to [least, most]; nan where in none."""
     measured = [value for value in values if value is not None]
-    numbers = [value.value if isinstance(value, Estimate) else float(value) for value in measured]
+    numbers = [float(value_of(value)) for value in measured]
     if len(measured) > 1:
         estimate = mean_over_repeats(numbers).within(least, most)
         sd = float(np.std(numbers, ddof=1))
@@ -443,9 +467,9 @@ def _decimals(estimate: Estimate) -> int:
     return 1
 
 
-def percent(value: Estimate | float, *, decimals: int | None = None) -> str:
+def percent(value: Number, *, decimals: int | None = None) -> str:
     """Write a rate as "82.9%"; the decimal goes when the interval is wider than ±3.5 points."""
-    rate = value.value if isinstance(value, Estimate) else value
+    rate = value_of(value)
     if math.isnan(rate):
         return "n/a"
     if decimals is not None:
@@ -473,10 +497,9 @@ def at_most(share: float, how: str, *, of: str = "") -> str:
     return f"If the prior is right, no attacker can expect more than {percent(share)}{of} ({how})."
 
 
-def points(value: Estimate | float, *, decimals: int | None = None) -> str:
+def points(value: Number, *, decimals: int | None = None) -> str:
     """Write a difference of rates as "+7.0 points", with a true minus."""
-    change = value.value if isinstance(value, Estimate) else value
-    return f"{number_text(100 * change, f'+.{decimals or 1}f')} points"
+    return f"{number_text(100 * value_of(value), f'+.{decimals or 1}f')} points"
 
 
 def point_interval(value: Estimate) -> str:
@@ -569,18 +592,17 @@ def ends_text(low: float, high: float, form: str) -> str:
 _MOST_CHANGE_DECIMALS = 3
 
 
-def change_decimals(before: Estimate, after: Estimate, change: Estimate | float) -> int | None:
+def change_decimals(before: Estimate, after: Estimate, change: Number) -> int | None:
     """Return with how many decimals two rates and their change add up: 79.17% + 13.08 points = 92.25%.
 
     That is 1 where it suffices. None, for the decimals that each has by itself, where an interval is too wide for a
     decimal, or where the change is no difference of the rates.
     """
-    gain = change.value if isinstance(change, Estimate) else change
     if not (_decimals(before) and _decimals(after)):
         return None
     for decimals in range(1, _MOST_CHANGE_DECIMALS + 1):
         start, end, difference = (
-            round(100 * rate, decimals) for rate in (before.value, after.value, gain)
+            round(100 * rate, decimals) for rate in (before.value, after.value, value_of(change))
         )
         if math.isclose(end - start, difference, abs_tol=1e-9):
             return decimals
@@ -601,7 +623,7 @@ _NO_WIDTH = 1e-9
 class Quantity:
     """A measured number as a cell, with or without an interval; None and nan stand for what was not measured."""
 
-    value: Estimate | float | None
+    value: Number | None
     unit: str = ""
     """ "%" for a share, "points" for a difference of shares, "bits" or none."""
     signed: bool = False
@@ -609,16 +631,10 @@ class Quantity:
     @property
     def text(self) -> str:
         """The number and its interval in its unit."""
-        measured = self.value
-        if measured is None:
+        measured = (value_of(self.value), *ends_of(self.value))
+        if math.isnan(measured[0]):
             return _UNMEASURED
-        if isinstance(measured, Estimate):
-            ends = (measured.value, measured.low, measured.high)
-        else:
-            ends = (measured, math.nan, math.nan)
-        if math.isnan(ends[0]):
-            return _UNMEASURED
-        value, low, high = (_UNITS[self.unit][0] * number for number in ends)
+        value, low, high = (_UNITS[self.unit][0] * number for number in measured)
         form = f"{'+' * self.signed},{self._digits((high - low) / 2)}"
         number_texts = [number_text(number, form) for number in (value, low, high)]
         if math.isnan(low):
@@ -635,12 +651,12 @@ class Quantity:
         return f".{min(max(math.ceil(math.log10(_COARSE_PERCENT / half)), least), most)}f"
 
 
-def share(measured: Estimate | float | None) -> Quantity:
+def share(measured: Number | None) -> Quantity:
     """Return a cell of a share, written in percent."""
     return Quantity(measured, "%")
 
 
-def change(measured: Estimate | float | None) -> Quantity:
+def change(measured: Number | None) -> Quantity:
     """Return a cell of a difference of shares, written in points with its sign."""
     return Quantity(measured, "points", signed=True)
 
@@ -678,7 +694,7 @@ def formatted_table(rows: Iterable[Row]) -> tuple[list[str], list[list[str]], li
     texts = []
     for i, name in enumerate(columns):
         column = [row[name] for row in rows if name in row]
-        unit = _unit(column)
+        unit = next((cell.unit for cell in column if isinstance(cell, Quantity)), "")
         if unit:
             header.append(f"{name} ({unit})")
         else:
@@ -687,10 +703,6 @@ def formatted_table(rows: Iterable[Row]) -> tuple[list[str], list[list[str]], li
             texts.append(i)
     cells = [[_cell_text(row.get(name)) for name in columns] for row in rows]
     return header, cells, texts
-
-
-def _unit(cells: Iterable[Any]) -> str:
-    return next((cell.unit for cell in cells if isinstance(cell, Quantity)), "")
 
 
 def _cell_text(cell: Any) -> str:

@@ -24,7 +24,7 @@ from ..datasets.roles import Roles
 from ..datasets.splits import MAX_ATTACKER_SAMPLE, Splits, attacker_sample, split, split_everybody
 from ..models import GIVEN_PREDICTIONS, METHODS, PRIVATE_METHODS, TREE_DEPTH, FairModel, fit_model
 from ..models.model_answers import UNKNOWN, QueryAccess, Structure, structure_of
-from ..stats.estimates import Estimate, accuracy, proportion
+from ..stats.estimates import Estimate, accuracy, majority_share
 from ..stats.fairness import (
     METRIC_TITLES,
     METRICS,
@@ -281,7 +281,7 @@ def _measured(
     return ModelFindings(
         accuracy_train=accuracy(y[train], drawn[train]),
         accuracy_test=accuracy(y[test], drawn[test]),
-        majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
+        majority_test=majority_share(y[test]),
         unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
         unfairness_test=unfairness_estimate(
             drawn[test], s[test], metric=config.metric, labels=y[test]
@@ -417,8 +417,7 @@ def imputed(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) -> 
     key = fingerprint(learners, validation, rows, seed)
 
     def ask() -> Imputed:
-        columns = np.column_stack([dataset.features[rows], dataset.labels[rows]])
-        return imputation_of(dataset, splits, seed=seed).about(columns)
+        return imputation_of(dataset, splits, seed=seed).about(attacker_columns(dataset)[rows])
 
     return dataset.once(("imputed", key), ask)
 

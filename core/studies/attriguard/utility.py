@@ -151,7 +151,7 @@ def _precision(records: Any, aside: Ints, score: Any) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UtilityPoint(Result):
-    """The audited model at one budget; None without noise.
+    """The audited model's decisions at one budget, or without noise.
 
     `accuracy` is the probability of a right decision, over people and draws; `unfairness` the largest distance of a
     group's expected positive rate from everybody's, by the audit's metric, and `change` by how much it differs from
@@ -159,7 +159,6 @@ class UtilityPoint(Result):
     records the metric compares.
     """
 
-    budget: float | None
     accuracy: Estimate
     unfairness: Estimate
     change: Estimate
@@ -182,15 +181,13 @@ class TableUtility(Result):
 
     def without_noise(self) -> UtilityPoint:
         """Return the model on the clean records."""
-        return self._point(None, self.clean)
+        return self._point(self.clean)
 
     def at(self, budget: float) -> UtilityPoint:
         """Return the model at a budget."""
-        return self._point(
-            budget, np.einsum("ki,ki->k", self.defense.mechanism(budget), self.noisy)
-        )
+        return self._point(np.einsum("ki,ki->k", self.defense.mechanism(budget), self.noisy))
 
-    def _point(self, budget: float | None, positive: Floats) -> UtilityPoint:
+    def _point(self, positive: Floats) -> UtilityPoint:
         right = np.where(self.labels == 1, positive, 1.0 - positive)
         parts = self._parts(positive)
         rates = [
@@ -198,7 +195,6 @@ class TableUtility(Result):
             for values, groups in parts
         ]
         return UtilityPoint(
-            budget=budget,
             accuracy=mean_rate(right),
             unfairness=_unfairness(parts),
             change=_change(self._parts(self.clean), parts),

@@ -36,8 +36,8 @@ from ...stats.estimates import (
     accuracy,
     accuracy_gain,
     balanced_accuracy,
+    majority_share,
     paired_gain,
-    proportion,
 )
 from ...stats.fairness import METRICS, keeps, row_sets, unfairness
 from .bootstrap import (
@@ -184,22 +184,10 @@ def disclose(
     after = correction.reconstruction
     k = attacked.n_groups
     won = accurate = balanced = gain = None
+    reached = math.nan
     if after is not None:
         won = int(np.count_nonzero((after == truth) & (guess != truth)))
-        accurate = accuracy(truth, after)
-        balanced = balanced_accuracy(truth, after)
-        gain = accuracy_gain(truth, guess, after)
-        if bootstrap is not None:
-            size, right_before, right_after = bootstrap
-            now = accuracy_by_sample(size, right_after)
-            accurate = combine_intervals(accurate, now)
-            balanced = combine_intervals(balanced, balanced_accuracy_by_sample(size, right_after))
-            gain = combine_intervals(
-                gain, now - accuracy_by_sample(size, right_before), within=(-1.0, 1.0)
-            )
-    if after is None:
-        reached = math.nan
-    else:
+        accurate, balanced, gain = _accuracies(truth, guess, after, bootstrap)
         reached = true_unfairness(attacked, after, metric)
     return Disclosure(
         metric=metric,
@@ -208,7 +196,7 @@ def disclose(
         used=used,
         achieved=achieved,
         reached=reached,
-        majority=proportion(int(np.bincount(truth).max()), truth.size),
+        majority=majority_share(truth),
         before=accuracy(truth, guess),
         balanced_before=balanced_accuracy(truth, guess),
         after=accurate,
@@ -223,6 +211,25 @@ def disclose(
         exponent=exponent,
         smallest_tolerance=correction.smallest_tolerance,
         certificate=correction.certificate,
+    )
+
+
+def _accuracies(
+    truth: Codes, guess: Codes, after: Codes, bootstrap: BootstrapCounts | None
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Return accuracy and balanced accuracy after a correction, and the change in accuracy."""
+    accurate = accuracy(truth, after)
+    balanced = balanced_accuracy(truth, after)
+    gain = accuracy_gain(truth, guess, after)
+    if bootstrap is None:
+        return accurate, balanced, gain
+    size, right_before, right_after = bootstrap
+    now = accuracy_by_sample(size, right_after)
+    was = accuracy_by_sample(size, right_before)
+    return (
+        combine_intervals(accurate, now),
+        combine_intervals(balanced, balanced_accuracy_by_sample(size, right_after)),
+        combine_intervals(gain, now - was, within=(-1.0, 1.0)),
     )
 
 

@@ -26,7 +26,7 @@ from ...adversaries import AttackedRecords, permuted_by_set
 from ...base.errors import InputError
 from ...base.validation import binary_array, one_length
 from ...models import CONSTRAINED_METHODS, GIVEN_PREDICTIONS, TOLERANCE_METHODS
-from ...stats.estimates import Estimate, certain, difference, proportion
+from ...stats.estimates import Estimate, certain, difference, majority_share
 from ...stats.fairness import METRICS, group_codes, row_sets, unfairness
 from ..study import Check, Measurement, not_run
 from .attribute_attacks import (
@@ -257,7 +257,7 @@ def _controls(result: CorrectionResult, settings: CorrectionSettings) -> Mapping
     }
     permuted = result.disclose(now.used, permuted=True, **attacker)  # type: ignore[arg-type]
     _, held_out = result.attack(settings.adversary, as_published=settings.as_published)
-    majority = proportion(int(np.bincount(held_out.truth).max()), held_out.truth.size)
+    majority = majority_share(held_out.truth)
     return _by_name(
         _corrected(
             "permuted_gain",

@@ -57,41 +57,13 @@ def headline(subject: Subject) -> Finding:
     seen, unseen = (
         ("training set", "test set") if subject.has_true_sets else ("people attacked", "others")
     )
-    train = model.unfairness_train
     test = model.unfairness_test
     difference = model.difference_test
-    seen_text, unseen_text = (
-        tolerance_text(value, limit=config.tolerance) for value in (train, test.value)
-    )
-    constraint_note = ""
-    constrained = config.method in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS)
-    if config.method == GIVEN_PREDICTIONS and is_smallest(config.tolerance, train):
-        point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
-        constraint_note = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
-    elif constrained:
-        what = "satisfies"
-        sign = "≤"
-        if not keeps(train, config.tolerance):
-            what = "violates"
-            sign = ">"
-        if keeps(test.value, config.tolerance):
-            sign_unseen = "≤"
-        else:
-            sign_unseen = ">"
-        limit = tolerance_text(config.tolerance)
-        point = (
-            f"The model {what} its fairness constraint on the {seen}: {seen_text} {sign} {limit}."
-        )
-        point += f" Estimate on the {unseen}: {unseen_text} {sign_unseen} {limit}."
+    point, constraint_note = _constraint(subject, seen, unseen)
+    if _is_constrained(config.method):
+        so_what, to_do = _meaning(subject)
     else:
-        point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
-        constraint_note = (
-            _CONSTRAINT_NOTES.get(config.method, "No fairness constraint.").format(
-                epsilon=epsilon_text(config.epsilon)
-            )
-            + " "
-        )
-    so_what, to_do = _meaning(subject) if constrained else _unconstrained_meaning(config.method)
+        so_what, to_do = _unconstrained_meaning(config.method)
     if model.constant(subject.splits):
         private = model.constant_scores(subject.splits)
         point = f"The model gives everybody the same answer ({_answer(subject)}): it is fair {'and private ' * private}"
@@ -114,6 +86,37 @@ def headline(subject: Subject) -> Finding:
         to_do=to_do,
         estimate=test,
     )
+
+
+def _is_constrained(method: str) -> bool:
+    return method in (*TOLERANCE_METHODS, GIVEN_PREDICTIONS)
+
+
+def _constraint(subject: Subject, seen: str, unseen: str) -> tuple[str, str]:
+    """Return whether the constraint holds on both sets, and what there is to know of the constraint itself."""
+    config = subject.config
+    train = subject.model.unfairness_train
+    test = subject.model.unfairness_test.value
+    limit = tolerance_text(config.tolerance)
+    seen_text, unseen_text = (
+        tolerance_text(value, limit=config.tolerance) for value in (train, test)
+    )
+    point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
+    if config.method == GIVEN_PREDICTIONS and is_smallest(config.tolerance, train):
+        return point, f"Tolerance {limit} is the smallest that holds for the {seen}. "
+    if not _is_constrained(config.method):
+        note = _CONSTRAINT_NOTES.get(config.method, "No fairness constraint.")
+        return point, f"{note.format(epsilon=epsilon_text(config.epsilon))} "
+    what = "satisfies"
+    sign = "≤"
+    if not keeps(train, config.tolerance):
+        what = "violates"
+        sign = ">"
+    sign_unseen = ">"
+    if keeps(test, config.tolerance):
+        sign_unseen = "≤"
+    point = f"The model {what} its fairness constraint on the {seen}: {seen_text} {sign} {limit}."
+    return f"{point} Estimate on the {unseen}: {unseen_text} {sign_unseen} {limit}.", ""
 
 
 def _answer(subject: Subject) -> str:

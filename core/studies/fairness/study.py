@@ -23,6 +23,7 @@ from ...base.validation import Mask, child_generator
 from ...stats.estimates import (
     Estimate,
     certain,
+    majority_share,
     min_estimate,
     percent,
     proportion,
@@ -125,8 +126,7 @@ def model_number(name: str, subject: Subject) -> Measurement:
     model = subject.model
     n = subject.splits.train.size
     if name == "accuracy_train":
-        labels = subject.dataset.labels[subject.splits.train]
-        majority = proportion(int(np.bincount(labels, minlength=2).max()), labels.size)
+        majority = majority_share(subject.dataset.labels[subject.splits.train])
         return Measurement(
             check=name, estimate=model.accuracy_train, control=majority, control_name=_FREQUENT
         )

@@ -17,7 +17,7 @@ from ...datasets.dataset import AuditDataset
 from ...datasets.splits import Splits, split
 from ...models.fair import fit_private_tree
 from ...models.id3 import ACCOUNTINGS, BudgetLedger
-from ...stats.estimates import Estimate, accuracy, proportion
+from ...stats.estimates import Estimate, accuracy, majority_share
 from ..subject import AuditConfig, Subject, subject_of, train_model
 from .disparity import COMPLEMENT
 from .fairpick import (
@@ -201,7 +201,7 @@ def accountings(config: AuditConfig, dataset: AuditDataset) -> tuple[Accounting,
     train = splits.train
     test = splits.test
     labels = dataset.labels
-    majority = proportion(int(np.bincount(labels[test], minlength=2).max()), test.size)
+    majority = majority_share(labels[test])
     grown = []
     for accounting in ACCOUNTINGS:
         tree = fit_private_tree(

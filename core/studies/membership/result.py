@@ -129,10 +129,9 @@ class MembershipResult:
     @cached_property
     def advantages(self) -> dict[str, Estimate]:
         """Each attack's TPR - FPR at a threshold chosen on other people."""
-        seed = self.subject.config.seed
         estimates = {}
-        for name, (score, _) in self.guesses.items():
-            estimate = advantage(score, self.member, seed=seed, verdict=self.verdicts[name])
+        for name, verdict in self.verdicts.items():
+            estimate = advantage(verdict, self.member)
             estimates[name] = (
                 cross_fitted_interval(estimate, 0.0) if REGISTRY[name].learns else estimate
             )

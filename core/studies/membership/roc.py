@@ -294,20 +294,16 @@ def cross_fitted_verdict(score: Floats, member: Codes, *, seed: int) -> Codes:
     return called
 
 
-def advantage(score: Floats, member: Codes, *, seed: int, verdict: Codes | None = None) -> Estimate:
-    """Return TPR - FPR of verdicts learned on other people: by `cross_fitted_verdict`, or those given, (n,), 0 or 1.
+def advantage(verdict: Codes, member: Codes) -> Estimate:
+    """Return TPR - FPR of verdicts learned on other people, such as `cross_fitted_verdict`, (n,), 0 or 1.
 
     The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average.
 
     The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
     taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
     """
-    if verdict is None:
-        called = cross_fitted_verdict(score, member, seed=seed)
-    else:
-        called = verdict
     true, false = (
-        proportion(int(called[member == kind].sum()), int((member == kind).sum()))
+        proportion(int(verdict[member == kind].sum()), int((member == kind).sum()))
         for kind in (1, 0)
     )
     return difference(true, false)

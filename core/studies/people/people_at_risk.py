@@ -64,8 +64,8 @@ class Remedy(Result):
     """In words: "card with 1 decimal"."""
     change: tuple[tuple[str, Any], ...] = ()
     """Of `PeopleSettings`: field and value."""
-    training: tuple[str, float] | None = None
-    """Of the model: method and ε."""
+    training: float | None = None
+    """Of the model: the ε of a private tree in its place."""
     outputs: OutputsPlan | None = None
     """Of what is released about each person."""
 
@@ -123,7 +123,7 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
             yield Remedy(
                 slot="training",
                 title=f"private tree (ε = {epsilon:g})",
-                training=("dp_id3", epsilon),
+                training=epsilon,
             )
 
 

@@ -144,8 +144,7 @@ _ALPHA = 0.025 / len(ATTACKS)
 """Below which a one-sided p-value of one attack counts (Bonferroni)."""
 
 CARDS = "people, card of {}"
-MODELS = "people, {} with ε = {}"
-"""Under which a subject keeps everybody with the models on a card, and itself with a model trained in another way."""
+"""Under which a subject keeps everybody with the models on a card."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -274,10 +273,10 @@ class PeopleAttacks:
         self,
         attack: str,
         settings: PeopleSettings,
-        training: tuple[str, float] | None = None,
+        training: float | None = None,
         outputs: OutputsPlan | None = None,
     ) -> IdentifiedRecords:
-        """Return whom an attack finds: of the audited model, or one by another (method, ε), and with other outputs."""
+        """Return whom an attack finds: of the audited model or a private tree with this ε, and with other outputs."""
         made_by, reads = _RUN[attack]
         if attack not in OUTPUT_ATTACKS:
             outputs = None
@@ -295,19 +294,18 @@ class PeopleAttacks:
         nobody = np.zeros(self.n, dtype=np.bool_)
         return IdentifiedRecords(attack=attack, reason=reason, identified=nobody, leak=nobody)
 
-    def _subject(self, training: tuple[str, float] | None, outputs: OutputsPlan | None) -> Subject:
-        """Return the audited model, or it trained in another way on the same records, or with other outputs."""
+    def _subject(self, training: float | None, outputs: OutputsPlan | None) -> Subject:
+        """Return the audited model, or a private tree of the same records, or either with other outputs."""
         model = self.subject
         if training is not None:
-            method, epsilon = training
 
             def train() -> Subject:
-                config = replace(self.subject.config, method=method, epsilon=epsilon)
+                config = replace(self.subject.config, method="dp_id3", epsilon=training)
                 trained = subject_of(config, self.dataset)
                 trained.outputs = self.subject.outputs
                 return trained
 
-            model = model.once(MODELS.format(method, epsilon), train)
+            model = model.once(f"people, private tree with ε = {training}", train)
         if outputs is None:
             return model
         return model.once(f"people, releasing {outputs}", lambda: model.releasing(outputs))

@@ -55,11 +55,6 @@ PUBLISHED = ("outputs", "queries", "card")
 """Attacks on what the settings say is published, which may not be so."""
 
 
-def findings(result: PeopleAtRisk) -> tuple[Finding, ...]:
-    """Return how many are found by how many attacks, then chance, imputation, and what those found share."""
-    return headline(result), by_chance(result), in_common(result)
-
-
 def headline(result: PeopleAtRisk) -> Finding:
     """Say how many people are found by one attack or several, who they are, and what frees them."""
     n_at_risk = result.at_least(1)
@@ -256,37 +251,6 @@ def in_common(result: PeopleAtRisk) -> Finding:
 
 PEOPLE_TABLE = "People found"
 """Title of the table with a row a person."""
-
-
-def tables(result: PeopleAtRisk) -> Tables:
-    """Return attacks, people, sets, numbers of attacks, remedies, groups and common values."""
-    return {
-        "Attacks on people": attack_rows(result),
-        "Found by several attacks": [
-            {
-                "at least": k,
-                "people": result.at_least(k),
-                "if independent": round(result.expected(k), 1),
-            }
-            for k in range(1, 1 + len(ATTACKS))
-        ],
-        "Which attacks find the same people": set_rows(result),
-        "What each remedy does": effect_rows(result),
-        "Groups of the people found": [
-            {"group": name, "found": share(rate)}
-            for name, rate in zip(result.group_names, result.rates, strict=True)
-        ],
-        "What the people found have in common": [
-            {
-                "column": common.column,
-                "value": common.value,
-                "found": share(common.among_pinned),
-                "rest": share(common.among_rest),
-            }
-            for common in result.common
-        ],
-        PEOPLE_TABLE: people_rows(result, result.chosen(hide_imputed=False)),
-    }
 
 
 def set_rows(result: PeopleAtRisk) -> list[Row]:
@@ -501,14 +465,41 @@ class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
         )
 
     def findings(self, result: PeopleAtRisk, settings: PeopleSettings) -> tuple[Finding, ...]:
-        """Return how many people are found and by how many attacks, what chance gives, and how they differ."""
-        return findings(result)
+        """Return how many are found by how many attacks, then chance, imputation, and what those found share."""
+        return headline(result), by_chance(result), in_common(result)
 
     def tables(
         self, result: PeopleAtRisk, settings: PeopleSettings
     ) -> Mapping[str, tuple[Row, ...]]:
-        """Return attacks, people, sets, remedies, groups and common values."""
-        return {title: tuple(rows) for title, rows in tables(result).items()}
+        """Return attacks, people, sets, numbers of attacks, remedies, groups and common values."""
+        tables: Tables = {
+            "Attacks on people": attack_rows(result),
+            "Found by several attacks": [
+                {
+                    "at least": k,
+                    "people": result.at_least(k),
+                    "if independent": round(result.expected(k), 1),
+                }
+                for k in range(1, 1 + len(ATTACKS))
+            ],
+            "Which attacks find the same people": set_rows(result),
+            "What each remedy does": effect_rows(result),
+            "Groups of the people found": [
+                {"group": name, "found": share(rate)}
+                for name, rate in zip(result.group_names, result.rates, strict=True)
+            ],
+            "What the people found have in common": [
+                {
+                    "column": common.column,
+                    "value": common.value,
+                    "found": share(common.among_pinned),
+                    "rest": share(common.among_rest),
+                }
+                for common in result.common
+            ],
+            PEOPLE_TABLE: people_rows(result, result.chosen(hide_imputed=False)),
+        }
+        return {title: tuple(rows) for title, rows in tables.items()}
 
 
 PEOPLE = PeopleAtRiskStudy()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.auditing.policy import default_policy, judge, predictions_policy
 from core.studies.membership import MembershipSettings, roc
-from core.studies.membership.roc import advantage, area, counts_above, members_above
+from core.studies.membership.roc import advantage, area, counts_above, cross_fitted_verdict, members_above
 from core.studies.membership.study import STUDY
 from core.studies.membership.tpr_gaps import net_gaps
 from core.studies.study import subject_of, synthetic_people
@@ -122,7 +122,7 @@ def test_the_best_threshold_of_the_same_people_would_be_optimistic_and_this_is_n
     rng, gains, best = np.random.default_rng(0), [], []
     for seed in range(200):
         score = rng.random(800)
-        gains.append(advantage(score, MEMBER, seed=seed))
+        gains.append(advantage(cross_fitted_verdict(score, MEMBER, seed=seed), MEMBER))
         cuts = np.sort(score)
         above = [1 - np.searchsorted(np.sort(score[kind == MEMBER]), cuts) / (kind == MEMBER).sum() for kind in (1, 0)]
         best.append(float((above[0] - above[1]).max()))

@@ -78,7 +78,7 @@ def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(s
             settings = replace(settings, **dict(remedy.change))
             outputs = remedy.outputs or outputs
             if remedy.training is not None:
-                config = replace(config, method=remedy.training[0], epsilon=remedy.training[1])
+                config = replace(config, method="dp_id3", epsilon=remedy.training)
         if (config, outputs) not in subjects:
             subjects[config, outputs] = subject_of(config, subject.dataset).releasing(outputs)
         remaining = leaks_again(subjects[config, outputs], settings, subject)
