@@ -159,11 +159,7 @@ def draw_rows(
     many = max(least, len(rows))
     written = [row.written(axis) for row in rows]
     ranges = [row.under(axis) for row in rows]
-    wide = [*(width(text) for text in written), *(width(text, 12) for text in ranges)]
-    right = max([14, width(value, 12) + 14, *(size + 20 for size in wide)])
-    lines = [pair for row in rows for pair in ((row.name, 13), (row.below, 12))]
-    names = [width(f"<b>{fit(text, 9999)}</b>", size) + 14 for text, size in lines]
-    left = min(max([_NAMES[0], *names]), _NAMES[1], NARROW - _LEAST - right)
+    left, right = _margins(rows, written, ranges, value)
     top = 8 + LINE * 12 * (bool(head) + bool(value))
     below = 46 + 18 * bool(sides)
     y = Axis(ends=(many - 0.5, -0.5), marks=(), labels=(), title="")
@@ -211,6 +207,17 @@ def draw_rows(
     descriptions += [label for label, _ in sides]
     drawing.say(f"Rows, {axis.title}", value, descriptions)
     return drawing
+
+
+def _margins(
+    rows: Sequence[Row], written: Sequence[str], ranges: Sequence[str], value: str
+) -> tuple[float, float]:
+    """Return the pixels that the names at the left take, and the values at the right with what is under them."""
+    wide = [*(width(text) for text in written), *(width(text, 12) for text in ranges)]
+    right = max([14, width(value, 12) + 14, *(size + 20 for size in wide)])
+    lines = [pair for row in rows for pair in ((row.name, 13), (row.below, 12))]
+    names = [width(f"<b>{fit(text, 9999)}</b>", size) + 14 for text, size in lines]
+    return min(max([_NAMES[0], *names]), _NAMES[1], NARROW - _LEAST - right), right
 
 
 def _name_sides(

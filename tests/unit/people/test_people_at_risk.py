@@ -18,7 +18,7 @@ from core.studies.model_card import ModelCardSettings, measure_card
 from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, people_attacks
 from core.studies.people.people_at_risk import plan_text, plans, remaining_leaks, remedies_of
 from core.studies.people.people_attacks import CARDS, IdentifiedRecords, PeopleAttacks, _write, inferred
-from core.studies.people.people_study import draw_sets, findings, fix_text, why_nobody, without_fix
+from core.studies.people.people_study import draw_sets, fix_text, why_nobody, without_fix
 from core.studies.study import draw_people, posterior
 from core.studies.study import subject_of as planted_subject_of
 from core.studies.subject import AuditConfig, prior_of, subject_of
@@ -241,7 +241,10 @@ def test_nobody_is_found_without_a_leak():
     *_, result = PEOPLE.run(twins(planted=False), PeopleSettings(models=20, shadows=0))
     assert not result.leaks.any()
     assert not any(result.fixes)
-    assert findings(result)[0].point == "No attack finds any of 300 people whom imputation does not find."
+    assert (
+        PEOPLE.findings(result, PeopleSettings())[0].point
+        == "No attack finds any of 300 people whom imputation does not find."
+    )
 
 
 @pytest.mark.long
