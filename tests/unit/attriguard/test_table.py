@@ -306,7 +306,6 @@ def test_without_noise_it_is_the_audits_own_measure(audited, utility, metric):
     assert (point.unfairness.low, point.unfairness.high) == pytest.approx((expected.low, expected.high), abs=0.02)
     assert point.accuracy.value == pytest.approx((drawn == y).mean())
     assert point.gap == pytest.approx(difference_between_groups(drawn, s, metric=metric, labels=y))
-    assert point.budget is None
 
 
 def test_expectations_are_the_mean_over_draws(audited, utility):
