@@ -232,7 +232,7 @@ _CHANCES = np.stack([1.0 / 3 - _LEAN, 1.0 / 3 + _LEAN])
 
 
 def synthetic_people(features: npt.NDArray[Any], labels: Codes, sensitive: Codes) -> AuditDataset:
-    """Return people, features (n, columns), the rest (n,), about whom no model has answered yet."""
+    """Return people, features (n, columns), the rest (n,), before any model answers about them."""
     names = tuple(f"feature {j}" for j in range(features.shape[1]))
     roles = Roles(
         label="label",
