@@ -31,7 +31,16 @@ from ..datasets.columns import quoted
 from ..datasets.roles import Roles
 from ..stats.estimates import Estimate, not_measured
 from ..store.chain import TIME, Damaged, Link, Record, canonical
-from .noise import GRID, HALF_STEP, LEVEL, Noise, epsilon_of, gap_value, standard_error
+from .noise import (
+    GRID,
+    HALF_STEP,
+    LEVEL,
+    NOTHING,
+    NoisyNumber,
+    epsilon_of,
+    gap_value,
+    standard_error,
+)
 from .registration import TestSet, roles_of_entry, same_text
 
 METRICS = ("statistical_parity", "equal_opportunity")
@@ -199,24 +208,6 @@ class ExportVerification(Result):
 _CLOSE = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Released:
-    """One noisy number in units of its noise, a sum or a count of the people that the metric is about."""
-
-    metric: str
-    units: int
-    noise: Noise
-
-    @property
-    def value(self) -> float:
-        """Return the number in the sum's own terms."""
-        return self.units * self.noise.unit
-
-
-NOTHING = Released("", 0, Noise(0, 1, 1.0))
-"""What stands for a number that was not released: 0 without noise."""
-
-
 @dataclass(slots=True)
 class Account:
     """One registration: its entry, what was released and answered, which wrong files came; amounts in millionths."""
@@ -229,7 +220,7 @@ class Account:
     """How the test set's table is read."""
     script: str
     """Script of its people's identifiers."""
-    released: dict[tuple[int, str], Released]
+    released: dict[tuple[int, str], NoisyNumber]
     """By the entry that released it and its part, "sum" or "count"."""
     answers: list[LedgerAnswer] = field(default_factory=list)
     wrong_files: list[str] = field(default_factory=list)
@@ -256,12 +247,15 @@ class Account:
             return int(self.body["n"])
         return int(self.body["n_positive"])
 
-    def count(self, metric: str) -> tuple[int, Released] | None:
+    def count(self, metric: str) -> tuple[int, NoisyNumber] | None:
         """Return the noisy size of the disadvantaged group and its entry, None where it is not released yet."""
+        metrics = {answer.number: answer.metric for answer in self.answers}
         counts = (
-            (entry, release) for (entry, part), release in self.released.items() if part == "count"
+            (entry, number)
+            for (entry, part), number in self.released.items()
+            if part == "count" and metrics.get(entry, METRICS[0]) == metric
         )
-        return next((pair for pair in counts if pair[1].metric == metric), None)
+        return next(counts, None)
 
     def earlier(self, metric: str, question: str) -> LedgerAnswer | None:
         """Return the most precise answer to a question with this digest, the latest of equals; None without any."""
@@ -277,7 +271,7 @@ class Account:
         """Return the noisy size of the disadvantaged group, with its interval."""
         count = self.released[next(iter(self.released))]
         n = self.n("statistical_parity")
-        reach = count.noise.bound(LEVEL)
+        reach = count.bound(LEVEL)
         value = min(max(count.value, 0.0), float(n))
         return Estimate(
             value=value,
@@ -348,7 +342,7 @@ class LedgerState(Record):
         is_charged = body["charged"] == body["spent"] == price
         _require(is_charged, f"entry {entry.number} charges something else than its price")
         _require(0 < price <= budget, f"entry {entry.number} charges more than its budget")
-        count = Released(METRICS[0], _integer(body["count"]), Noise(1, price, 1.0))
+        count = NoisyNumber(1, price, 1.0, _integer(body["count"]))
         released = {(entry.number, "count"): count}
         account = Account(
             body,
@@ -367,7 +361,7 @@ class LedgerState(Record):
         account = self.accounts[body["name"]]
         _require(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
         new = dict(_new_releases(number, body, account))
-        charged = sum(release.noise.epsilon for release in new.values())
+        charged = sum(number.epsilon for number in new.values())
         _require(
             _integer(body["charged"]) == charged,
             f"entry {number} charges something else than what it released",
@@ -416,7 +410,7 @@ def _integer(value: Any) -> int:
 
 def _new_releases(
     number: int, body: dict[str, Any], account: Account
-) -> Iterable[tuple[tuple[int, str], Released]]:
+) -> Iterable[tuple[tuple[int, str], NoisyNumber]]:
     """Yield what an answer released, by its name: a sum, a count, both, or nothing."""
     for part, unit in (("sum", HALF_STEP), ("count", 1.0)):
         release = body[part]
@@ -439,12 +433,12 @@ def _new_releases(
         )
         yield (
             (number, part),
-            Released(body["metric"], _integer(release["units"]), Noise(reach, price, unit)),
+            NoisyNumber(reach, price, unit, _integer(release["units"])),
         )
 
 
 def _standard_error(
-    number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], Released]
+    number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], NoisyNumber]
 ) -> float:
     """Return an answer's standard error, if the answer follows from what was released, as far as can be computed again.
 
@@ -473,9 +467,9 @@ def _standard_error(
         n,
         total=body["total"],
         part=body["part"],
-        deviation=part.noise.deviation,
+        deviation=part.deviation,
         count=body["size"],
-        count_deviation=count.noise.deviation,
+        count_deviation=count.deviation,
     )
     good = math.isclose(error, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
     _require(good, f"entry {number} tells another standard error than the released numbers give")

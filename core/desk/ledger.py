@@ -26,13 +26,11 @@ from ..datasets.roles import Roles
 from ..studies.bias_queries.gaps import score_matrix
 from .books import (
     METRICS,
-    NOTHING,
     Account,
     LedgerAnswer,
     LedgerState,
     LedgerStatus,
     Quote,
-    Released,
     export_bytes,
     refuse_a_second_budget,
 )
@@ -40,8 +38,9 @@ from .noise import (
     HALF_STEP,
     LEVEL,
     MILLION,
+    NOTHING,
     Amount,
-    Noise,
+    NoisyNumber,
     RandBelow,
     amount_text,
     centred,
@@ -114,17 +113,17 @@ class _Plan:
         self.earlier = account.earlier(metric, self.digest)
         if again and reach:  # of scores that are all the same the answer is exact
             self.earlier = None
-        self.new_sum: Noise | None = None
-        self.new_count: Noise | None = None
+        self.new_sum = NOTHING
+        self.new_count = NOTHING
         if reach and self.earlier is None:
-            self.new_sum = Noise(reach, price, HALF_STEP)
+            self.new_sum = NoisyNumber(reach, price, HALF_STEP)
             if self.count is None:
-                self.new_count = Noise(1, account.count_epsilon, 1.0)
+                self.new_count = NoisyNumber(1, account.count_epsilon, 1.0)
 
     @property
     def charged(self) -> int:
         """Return the price in millionths."""
-        return sum(noise.epsilon for noise in (self.new_sum, self.new_count) if noise)
+        return sum(number.epsilon for number in (self.new_sum, self.new_count) if number.reach)
 
 
 class Ledger:
@@ -270,12 +269,12 @@ class Ledger:
         def quoted_price(
             change: LedgerTransaction, state: LedgerState, account: Account, plan: _Plan
         ) -> Quote:
-            error = _expected_error(account, plan, plan.new_sum or NOTHING.noise)
+            error = _expected_error(account, plan, plan.new_sum)
             fresh = None
             if plan.earlier is not None and plan.values.any():
                 error = plan.earlier.standard_error
                 fresh = _expected_error(
-                    account, plan, Noise(int(plan.values.max()), plan.price, HALF_STEP)
+                    account, plan, NoisyNumber(int(plan.values.max()), plan.price, HALF_STEP)
                 )
             return Quote(
                 reason=_over_budget(account, plan),
@@ -420,17 +419,17 @@ def _over_budget(account: Account, plan: _Plan) -> str | None:
     )
 
 
-def _expected_error(account: Account, plan: _Plan, of_sum: Noise) -> float:
+def _expected_error(account: Account, plan: _Plan, of_sum: NoisyNumber) -> float:
     """Return the standard error an answer with this noise would have if the gap were zero."""
     n = int(plan.people.sum())
     total = float(plan.values.sum() * HALF_STEP)
     if plan.count is None:
-        of_count = plan.new_count or NOTHING.noise
+        of_count = plan.new_count
         first = account.n_disadvantaged
         size = first.value / first.n * n
     else:
-        of_count = plan.count[1].noise
-        size = plan.count[1].value
+        of_count = plan.count[1]
+        size = of_count.value
     return standard_error(
         n,
         total=total,
@@ -444,36 +443,35 @@ def _expected_error(account: Account, plan: _Plan, of_sum: Noise) -> float:
 def _answered(number: int, plan: _Plan, secret: Mask, randbelow: RandBelow) -> dict[str, Any]:
     """Release what the plan needs and return the entry's body, but for who asked, when, and of what budget."""
     new = {}
-    part = NOTHING
+    part = plan.new_sum
     entry, size = plan.count or (None, NOTHING)
-    if plan.new_sum is not None:
+    if plan.new_sum.reach:
         units = release(plan.values, secret, plan.new_sum, randbelow)
-        part = new["sum"] = Released(plan.metric, units, plan.new_sum)
-    if plan.new_count is not None:
+        part = new["sum"] = replace(plan.new_sum, units=units)
+    if plan.new_count.reach:
         entry = number
         units = release(plan.people.astype(np.int64), secret, plan.new_count, randbelow)
-        size = new["count"] = Released(plan.metric, units, plan.new_count)
+        size = new["count"] = replace(plan.new_count, units=units)
     scores: Floats = plan.values[plan.people] * np.float64(HALF_STEP)
     total = float(scores.sum())
     n = scores.size
     gap = gap_interval(
         scores,
         part=part.value,
-        reach=part.noise.bound(_ENOUGH),
+        reach=part.bound(_ENOUGH),
         count=size.value,
-        count_reach=size.noise.bound(_ENOUGH),  # scores all the same need no count
+        count_reach=size.bound(_ENOUGH),  # scores all the same need no count
     )
     error = standard_error(
         n,
         total=total,
         part=part.value,
-        deviation=part.noise.deviation,
+        deviation=part.deviation,
         count=size.value,
-        count_deviation=size.noise.deviation,
+        count_deviation=size.deviation,
     )
     parts = {
-        name: {"units": r.units, "reach": r.noise.reach, "epsilon": r.noise.epsilon}
-        for name, r in new.items()
+        name: {"units": r.units, "reach": r.reach, "epsilon": r.epsilon} for name, r in new.items()
     }
     return {
         "kind": "answered",

@@ -71,15 +71,22 @@ RandBelow = Callable[[int], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
-    """The law of a release's noise: what one person can change in units, epsilon in millionths, a unit's worth.
+class NoisyNumber:
+    """A sum or a count with noise, in units, and the law of its noise.
 
-    Where nobody can change anything there is none.
+    `reach` is what one person can change in units, and where that is nothing there is no noise; `epsilon` is in
+    millionths, `unit` a unit's worth. `units` are 0 as long as the number is not released.
     """
 
     reach: int
     epsilon: int
     unit: float
+    units: int = 0
+
+    @property
+    def value(self) -> float:
+        """Return the number in the sum's own terms."""
+        return self.units * self.unit
 
     @property
     def deviation(self) -> float:
@@ -97,6 +104,10 @@ class Noise:
         return max(0, math.ceil(k)) * self.unit
 
 
+NOTHING = NoisyNumber(0, 1, 1.0)
+"""What stands for a number that was not released."""
+
+
 def on_grid(scores: Floats) -> Ints:
     """Return scores in [0, 1] as whole steps of the public grid."""
     return np.rint(scores * GRID).astype(np.int64)
@@ -109,7 +120,7 @@ def centred(steps: Ints, people: Mask) -> tuple[Ints, int]:
     return np.where(people, 2 * steps - (low + high), 0), high - low
 
 
-def release(values: Ints, secret: Mask, noise: Noise, randbelow: RandBelow) -> int:
+def release(values: Ints, secret: Mask, noise: NoisyNumber, randbelow: RandBelow) -> int:
     """Return the sum of `values` over the secret group with its noise, in units.
 
     `noise.reach` must be at least the largest |value|, and must not depend on the secret.

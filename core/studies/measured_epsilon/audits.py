@@ -48,7 +48,7 @@ import numpy as np
 
 from ...base.serialize import Result
 from ...base.validation import Codes, Floats, Ints, Mask, child_generator, child_seed
-from ...desk.noise import HALF_STEP, MILLION, Noise, centred, on_grid, release
+from ...desk.noise import HALF_STEP, MILLION, NoisyNumber, centred, on_grid, release
 from ...models.id3 import BudgetLedger
 from ..bias_queries.guarantees import largest_loss
 from ..bias_queries.mechanisms import (
@@ -332,10 +332,10 @@ def desk_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> tupl
     values, reach = centred(on_grid(np.eye(1, _PEOPLE)[0]), everybody)
     questions = everybody.astype(np.int64), values  # the count, then the sum
 
-    def laws(budget: float) -> tuple[Noise, Noise]:
+    def laws(budget: float) -> tuple[NoisyNumber, NoisyNumber]:
         budget_units = round(budget * MILLION)
         count = budget_units // _COUNT_SHARE
-        return Noise(1, count, 1.0), Noise(reach, budget_units - count, HALF_STEP)
+        return NoisyNumber(1, count, 1.0), NoisyNumber(reach, budget_units - count, HALF_STEP)
 
     def drawn(secret: Mask, rng: np.random.Generator) -> Floats:
         noises = laws(epsilon)

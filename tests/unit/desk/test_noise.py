@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.desk import TestSet, example_ledger, open_ledger
-from core.desk.noise import Noise, centred, discrete_laplace, gap_interval, gap_value, on_grid, release, standard_error
+from core.desk.noise import (
+    NoisyNumber,
+    centred,
+    discrete_laplace,
+    gap_interval,
+    gap_value,
+    on_grid,
+    release,
+    standard_error,
+)
 from core.studies.bias_queries import statistical_parity_gap
 from tests.ledger_work import ATTRIBUTE, NAME, people, seeded
 
@@ -27,7 +36,7 @@ def law(x, numerator, denominator):
 @pytest.mark.parametrize(("numerator", "denominator"), [(1, 2), (5, 2), (10, 1)])
 def test_the_noise_has_the_law_it_should(numerator, denominator):
     randbelow = seeded(numerator * 10 + denominator)
-    noise, nobody = Noise(numerator, denominator * 1_000_000, 1.0), np.zeros(1, dtype=bool)
+    noise, nobody = NoisyNumber(numerator, denominator * 1_000_000, 1.0), np.zeros(1, dtype=bool)
     draws = np.array([release(np.ones(1), nobody, noise, randbelow) for _ in range(20_000)])
     values = np.arange(-4 * numerator, 4 * numerator + 1)
     expected = np.array([law(x, numerator, denominator) for x in values]) * draws.size
@@ -45,7 +54,7 @@ def test_noise_comes_from_the_operating_system():
 
 @given(st.integers(1, 200), st.integers(1, 1000), st.floats(0.5, 0.999))
 def test_the_bound_is_the_quantile(reach, thousandths, level):
-    noise = Noise(reach, thousandths * 1000, 1.0)
+    noise = NoisyNumber(reach, thousandths * 1000, 1.0)
     p = math.exp(-thousandths / (1000 * reach))
     bound = noise.bound(level)
     beyond = 2 * p ** (bound + 1) / (1 + p)
@@ -84,12 +93,13 @@ def test_everything_released_together_stays_within_what_was_spent(seed):
         answer = ledger.ask(NAME, test_set, h, epsilon=epsilon, metric=metric, asker="x", again=again)
         steps[answer.number] = on_grid(h)
     account = ledger._current_state().accounts[NAME]
+    metrics = {answer.number: answer.metric for answer in account.answers}
     losses = [Fraction(0)] * n
     for (entry, part), number in account.released.items():
-        people = np.ones(n, bool) if number.metric == "statistical_parity" else labels == 1
+        people = np.ones(n, bool) if metrics.get(entry) != "equal_opportunity" else labels == 1
         moves = centred(steps[entry], people)[0] if part == "sum" else people.astype(np.int64)
         for person, move in enumerate(np.abs(moves).tolist()):
-            losses[person] += Fraction(move * number.noise.epsilon, number.noise.reach)
+            losses[person] += Fraction(move * number.epsilon, number.reach)
     assert len(account.released) >= 3
     assert 0 < max(losses) <= account.spent <= account.budget == 3_000_000
 
