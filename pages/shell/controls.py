@@ -54,6 +54,8 @@ _WITHOUT = {
     "accepted": "This report is not of your uploaded table, which is gone: upload it again on the Data page.",
     "roles": "This link was made with column roles that are not in the link. Below are the table's own, not that "
     "result: ask for the roles, then set them on the Data page.",
+    "waiting": "A table waited here for the roles of its columns. It stayed in memory, and a reload loses it: upload it "
+    "again.",
 }
 """What to say where an address is without what it was made for."""
 
@@ -254,7 +256,7 @@ def _sidebar_settings(places: dict[str, DeltaGenerator]) -> None:
 
 
 def _mark_changed_roles() -> None:
-    """Let the address say that a built-in table's roles were changed; what they are is not in it."""
+    """Let the address say that a built-in table's roles were changed, or a table waits for its; not what they are."""
     roles = state.chosen_roles()
     built_in = state.dataset_name() != state.UPLOAD
     changed = (
@@ -266,6 +268,10 @@ def _mark_changed_roles() -> None:
         st.query_params["roles"] = "changed"
     else:
         st.query_params.pop("roles", None)
+    if uploaded_data(state.PENDING) is not None:
+        st.query_params["waiting"] = "table"
+    else:
+        st.query_params.pop("waiting", None)
 
 
 def _note_missing(*, another_page: bool) -> None:
@@ -279,7 +285,7 @@ def _note_missing(*, another_page: bool) -> None:
             accept_stand_in()
         return
     table = st.query_params.get("dataset") == _OWN_TABLE and uploaded_data(state.UPLOAD) is None
-    without = "roles" if "roles" in st.query_params else ""
+    without = next((name for name in ("roles", "waiting") if name in st.query_params), "")
     if table:
         without = "gone" if history else "table"
     st.session_state["link_without"] = without
@@ -299,7 +305,8 @@ def _warn_without(page: str) -> None:
         return
     if page == "report" and is_stand_in():  # which shows no verdict on it
         return
-    if page != "report" and without == "accepted":
+    only_page = {"accepted": "report", "waiting": "data"}.get(without, page)
+    if page != only_page:
         return
     panels.problem(_WITHOUT[without])
     if page != "data":

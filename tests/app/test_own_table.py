@@ -307,6 +307,16 @@ def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(s
     assert not warned(dashboard, sentence)
 
 
+def test_a_reload_while_a_table_waits_for_its_roles_is_said_beside_the_upload(start):
+    sentence = "A table waited here for the roles of its columns."
+    dashboard = start({"waiting": "table"}).open("data")
+    assert warned(dashboard, sentence)
+    assert not warned(dashboard.open("model"), sentence)
+    dashboard.open("data").upload("people.csv", decided_people().to_csv(index=False).encode())
+    assert not warned(dashboard, sentence)
+    assert dashboard.test.query_params["waiting"] == "table"
+
+
 @pytest.mark.long
 def test_a_link_made_with_other_roles_of_a_built_in_table_says_so(start):
     sentence = "This link was made with column roles that are not in the link."
