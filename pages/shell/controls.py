@@ -54,8 +54,8 @@ _WITHOUT = {
     "accepted": "This report is not of your uploaded table, which is gone: upload it again on the Data page.",
     "roles": "This link was made with column roles that are not in the link. Below are the table's own, not that "
     "result: ask for the roles, then set them on the Data page.",
-    "waiting": "A table waited here for the roles of its columns. It stayed in memory, and a reload loses it: upload it "
-    "again.",
+    "waiting": "A table waited here for the roles of its columns. It stayed in memory, and a reload loses it: upload "
+    "it again.",
 }
 """What to say where an address is without what it was made for."""
 
