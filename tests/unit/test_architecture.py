@@ -50,7 +50,6 @@ def within(names, package):
 
 
 def relative_name(path):
-    """Return a file's path inside the repository, as a test's name."""
     return str(path.relative_to(ROOT))
 
 
@@ -242,7 +241,6 @@ def conditional_arguments(tree):
 
 
 def nested_conditionals(tree):
-    """Conditionals inside a conditional."""
     for node in ast.walk(tree):
         if isinstance(node, ast.IfExp):
             inner = [part for part in ast.walk(node) if isinstance(part, ast.IfExp)]

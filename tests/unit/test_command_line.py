@@ -49,7 +49,7 @@ def monkeypatch(cache):
 
 MEASURES = ["--measures", "attack_before,attack_after,attack_gain,tolerance_holds"]
 GRID = ["experiment", "--vary", "model.tolerance=0.05,0.1", "--seeds", "0-1", *MEASURES]
-METHODS = ["--vary", "model.method=exponentiated_gradient,unmitigated"]
+METHODS = ["--vary", "model.method=threshold_optimizer,unmitigated"]
 
 
 def streams_of(*arguments):
@@ -115,7 +115,6 @@ def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs, tmp_path):
 
 
 def leaves(parser):
-    """Yield the parser of every command."""
     inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for action in inner:
         for subparser in action.choices.values():

@@ -1,4 +1,4 @@
-"""An experiment: its rows are the numbers of its plans' audits, whoever asks for them, each once whatever stops it."""
+"""An experiment and the audits of its plans: the same numbers, each once; what cannot be attacked is one sentence."""
 
 from dataclasses import replace
 from unittest.mock import Mock
@@ -7,20 +7,21 @@ import numpy as np
 import pytest
 
 import core.auditing.run
+import core.studies.subject
 from core.auditing.run import audited_of, measured
 from core.base.errors import InputError
 from core.datasets import build_dataset
 from core.datasets.splits import split
 from core.experiments.experiment import grid_of, models_of, rows_frame, run_experiment
 from core.models import GIVEN_PREDICTIONS
-from core.studies.attriguard import AttriGuardSettings, defense_of, table_utility
-from core.studies.correction import CorrectionResult, run
+from core.studies.correction import ATTACKERS, CorrectionResult, attack_model, audit_key, run
+from core.studies.correction import attribute_attacks as attack
+from core.studies.correction.attribute_attacks import protocols_of
 from core.studies.membership import MembershipSettings
 from core.studies.membership.study import STUDY
-from core.studies.subject import AuditConfig, subject_of, train_model
+from core.studies.subject import AuditConfig, check_cells, subject_of, train_model
 from tests import samples
-from tests.samples import ROLES, frame, table
-from tests.unit.datasets.bad_tables import assert_one_sentence
+from tests.samples import ROLES, dataset, frame, table
 
 TABLE = samples.table(600)
 PLAN = samples.plan()
@@ -59,7 +60,7 @@ def test_a_frame_has_a_reason_where_there_is_no_number():
 
 
 FOREST_PLAN = samples.plan(forest=(("n_estimators", 10),))
-ATTACKERS = {
+ATTACKER_GRID = {
     "correction.adversary": ("features", "strong"),
     "correction.as_published": (False, True),
     "correction.tolerance": (None, 0.01),
@@ -84,7 +85,7 @@ NUMBERS = {
 def test_a_model_is_trained_once_for_all_its_attackers(monkeypatch, result):
     trained = Mock(wraps=core.auditing.run.train_model)
     monkeypatch.setattr(core.auditing.run, "train_model", trained)
-    points = grid_of(FOREST_PLAN, ATTACKERS)
+    points = grid_of(FOREST_PLAN, ATTACKER_GRID)
     rows = list(run_experiment(points, TABLE, measures=tuple(NUMBERS)))
     assert (len(points), len(models_of(points)), trained.call_count, len(rows)) == (8, 1, 1, 8 * 5)
     for row in rows:
@@ -139,8 +140,8 @@ def test_the_audit_is_the_same(both):
         assert getattr(submitted.model, name) == getattr(trained.model, name), name
     assert submitted.model.rates_test == trained.model.rates_test and submitted.strong == trained.strong
     assert trained.subject.trainable and not submitted.subject.trainable
-    for pair, attack in trained.attacks.items():
-        assert np.array_equal(submitted.attacks[pair][0].probability, attack[0].probability), pair
+    for pair, (records, _) in trained.attacks.items():
+        assert np.array_equal(submitted.attacks[pair][0].probability, records.probability), pair
     for settings in ({}, {"adversary": "strong_predictions", "cost": "log_odds"}, {"as_published": True}):
         now, was = (audited.disclose(0.02, **settings) for audited in (submitted, trained))
         assert (now.after, now.before, now.used, now.gain) == (was.after, was.before, was.used, was.gain)
@@ -157,11 +158,103 @@ def test_membership_attacks_are_the_same_but_for_those_with_shadow_models(both):
     assert any("LiRA" in text and "a model that can be trained again is needed" in text for text in assumptions)
 
 
-def test_attriguard_guards_the_records_and_cannot_ask_the_model(both):
-    settings = AttriGuardSettings(trained_budgets=(0.25,))
-    guards = [defense_of(data, config, settings) for data, config in zip(both, (TRAINED, AUDIT), strict=True)]
-    was, now = (next(exposure for exposure in guard.expose() if exposure.guesses) for guard in guards)
-    assert now.at(1.0) == was.at(1.0) and now.spent(1.0) == was.spent(1.0)
-    with pytest.raises(InputError, match="changed records") as caught:
-        table_utility(guards[1], both[1], AUDIT)
-    assert_one_sentence(str(caught.value))
+CONFIG = AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01, seed=7)
+QUICK = replace(CONFIG, forest=(("n_estimators", 5),))
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    return dataset(3000, seed=8)
+
+
+@pytest.mark.long
+def test_without_a_leak_there_is_nothing_to_gain():
+    """The sensitive attribute is independent of everything: no attacker may be measurably better than a guess."""
+    nobody = dataset(3000, leak=0.0, bias=0.0, seed=9)
+    shuffled = replace(nobody, sensitive=np.random.default_rng(1).permutation(nobody.sensitive))
+    audited = run(replace(CONFIG, tolerance=0.05), dataset=shuffled)
+    disclosure = audited.disclose(0.05)
+    for balanced in (disclosure.balanced_before, disclosure.balanced_after):
+        assert balanced.low <= 0.5 <= balanced.high
+    assert audited.strong.value <= disclosure.majority.value + 0.02
+
+
+def test_the_key_of_an_audit_changes_with_every_setting(crowd):
+    changes = [{"seed": 1}, {"metric": "equal_opportunity"}, {"tolerance": 0.02}, {"train_share": 0.5}]
+    changes += [{"method": "unmitigated"}, {"roles": replace(ROLES, missing="drop")}]
+    keys = {audit_key(replace(CONFIG, **change), crowd) for change in changes}
+    assert len(keys | {audit_key(CONFIG, crowd)}) == len(changes) + 1
+    assert audit_key(CONFIG, crowd) != audit_key(CONFIG, dataset(3000, seed=10))
+
+
+def test_a_group_without_people_of_a_label_is_one_sentence(crowd):
+    labels = crowd.labels.copy()
+    labels[crowd.sensitive == 1] = 1
+    empty = replace(crowd, labels=labels)
+    with pytest.raises(InputError, match="Predictive equality needs at least 3 people of each group with label 0"):
+        run(replace(CONFIG, metric="predictive_equality"), dataset=empty)
+    splits = split(crowd)
+    for rows in (splits.train, splits.validation, splits.test):
+        labels[rows[crowd.sensitive[rows] == 1][:3]] = 0
+    check_cells("predictive_equality", replace(crowd, labels=labels), splits)
+    labels[splits.test[crowd.sensitive[splits.test] == 1][0]] = 1
+    with pytest.raises(InputError, match="among the test records, got 2 of"):
+        check_cells("predictive_equality", replace(crowd, labels=labels), splits)
+
+
+@pytest.mark.parametrize(("members", "message"), [(1, "at least 3 people of each group"), (9, "group third has")])
+def test_a_group_too_small_to_attack_is_one_sentence(crowd, members, message):
+    sensitive = crowd.sensitive.copy()
+    sensitive[:members] = 2
+    few = replace(crowd, sensitive=sensitive, group_names=(*crowd.group_names, "third"))
+    with pytest.raises(InputError, match=message) as caught:
+        run(CONFIG, dataset=few)
+    assert str(caught.value).count(". ") == 0 and str(caught.value).endswith(".")
+
+
+KINDS = [(kind, protocol) for kind in ATTACKERS for protocol in protocols_of(kind)]
+
+
+@pytest.fixture
+def few():
+    return dataset(400, seed=8)
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    trainings = Mock()
+    imputation = (core.studies.subject, "train_imputation")
+    for module, name in ((attack, "train_adversary"), (attack, "attack_released"), imputation):
+        trainings.attach_mock(Mock(wraps=getattr(module, name)), name)
+        monkeypatch.setattr(module, name, getattr(trainings, name))
+    return trainings
+
+
+def attacked(crowd, model=0, *, config=QUICK):
+    """Return what every attacker finds out about a model, which answers at random."""
+    splits = split(crowd, train_share=config.train_share, seed=config.seed)
+    answers = np.random.default_rng(model).integers(0, 2, crowd.n).astype(np.uint8)
+    return [attack_model(*kind, crowd, splits, answers, config=config) for kind in KINDS]
+
+
+def test_a_second_model_is_attacked_as_if_it_were_the_first(few, trained):
+    attacked(few, 0)
+    first = len(trained.mock_calls)
+    second = attacked(few, 1)
+    names = [name for name, *_ in trained.mock_calls[first:]]
+    assert first == len(KINDS) and sorted(names) == ["attack_released", "train_adversary", "train_adversary"]
+    for ours, fresh in zip(second, attacked(replace(few), 1), strict=True):
+        for records, fresh_records in zip(ours, fresh, strict=True):
+            assert records.accuracy == fresh_records.accuracy
+            for name in ("probability", "calibrated", "predictions", "labels", "truth"):
+                assert np.array_equal(getattr(records, name), getattr(fresh_records, name)), name
+
+
+@pytest.mark.parametrize("change", [{"seed": 8}, {"train_share": 0.5}, {"forest": (("n_estimators", 6),)}])
+def test_other_settings_are_another_attacker(few, trained, change):
+    both = 2 * len(KINDS) - ("forest" in change)  # imputation has no forest, and stays as it is
+    for config, number in ((QUICK, len(KINDS)), (replace(QUICK, **change), both)):
+        (first, *_) = attacked(few, config=config)
+        assert len(trained.mock_calls) == number
+    with pytest.raises(ValueError, match="read-only"):
+        first[0].probability[0] = 0

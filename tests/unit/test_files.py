@@ -58,16 +58,13 @@ def test_what_cannot_be_read_is_told_in_one_sentence(content, expected):
     ("value", "text"),
     [
         (reduce(lambda inner, _: [inner], range(5000), []), "a list"),
-        ([], "an empty list"),
         ({"a": 1}, "a table"),
         (True, "true"),
-        (None, "None"),
-        (2**64 - 1, "18446744073709551615"),
         (-(16**20_000), "a number of more than 19 digits"),
         ("x" * 78, f"'{'x' * 78}'"),
         ("x" * 79, f"'{'x' * 59}… (81 characters)"),
     ],
-    ids=range(9),
+    ids=range(6),
 )
 def test_values_are_told_shortly(value, text):
     assert value_excerpt(value) == text
@@ -246,7 +243,6 @@ def test_nothing_else_is_written(value):
 
 
 def archive(tree, **entries):
-    """Return an archive with a tree of a test's own."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as file:
         for name, entry in {"tree": json.dumps(tree), **entries}.items():

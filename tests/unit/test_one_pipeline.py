@@ -68,7 +68,6 @@ def by_check(name, measurements):
 
 
 def plan_of(kind):
-    """Return the plan of a small table, whose model is trained or given."""
     plan = samples.plan() if kind == "train" else samples.given_plan(prediction="answer")
     return changed_plan(plan, SETTINGS[kind])
 

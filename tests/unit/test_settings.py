@@ -117,7 +117,6 @@ def given_value(setting):
 
 
 def written(setting):
-    """Return a setting as it is given on a command line."""
     example = given_value(setting)
     if setting.base is bool:
         return setting.flag if example else setting.flag.replace("--", "--no-", 1)
@@ -169,7 +168,6 @@ def report():
 
 
 def report_with_foreign(part):
-    """Read a report with a part of another format."""
     altered_report(report_document(sample()), lambda document: document[part].update(schema=FOREIGN_FORMAT))
 
 

@@ -19,19 +19,10 @@ from core.auditing.subprocess_jobs import run_in_process, run_in_subprocess
 from core.base.errors import Cancelled, FairLeakError, InputError
 from core.base.solvers import rescaled, solve
 from core.base.untrusted import child
-from core.base.validation import child_generator, child_seed
 from core.store.chain import FIRST, Damaged, Link, Record, canonical, chained, linked
 from tests import samples
 from tests.patience import PATIENT, wait_until
 from tests.samples import dataset
-
-
-def test_same_seed_and_name_give_same_numbers():
-    first, again = (child_generator(7, "folds").random(20) for _ in range(2))
-    assert np.array_equal(first, again) and child_seed(3, "a") == child_seed(3, "a")
-    seeds = {child_seed(seed, name) for seed in range(50) for name in ("a", "b", "ab")}
-    assert len(seeds) == 150 and all(0 <= seed < 2**32 for seed in seeds)
-    assert len({child_generator(seed, "a").random() for seed in range(50)}) == 50
 
 
 @dataclass(frozen=True)

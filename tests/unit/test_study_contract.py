@@ -16,14 +16,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from core.auditing import (
-    catalogue_plan,
-    check_plan,
-    commented_plan,
-    plan_text,
-    read_plan,
-    run_audit,
-)
+from core.auditing import catalogue_plan, check_plan, commented_plan, plan_text, read_plan, run_audit
 from core.auditing.policy import CHECKS, UNITS, policy_text, read_policy
 from core.auditing.run import audited_of, self_test, trials
 from core.base.errors import Cancelled, InputError
@@ -39,7 +32,6 @@ from core.studies.registry import STUDIES
 from core.studies.study import Outcome
 from tests import samples
 from tests.policy_samples import policy
-from tests.refusals import exit_code
 from tests.toy_study.study import STUDY, UniquenessSettings
 from tests.unit.test_vocabulary import long_sentences
 
@@ -68,7 +60,7 @@ def people_of(case):
         score = np.full(n, 0.7)
     if case == "many groups":
         frame["origin"] = [f"district {district}" for district in rng.integers(0, 5, n)]
-    frame["chance"] = score.clip(0.0, 1.0).round(3)
+    frame["chance"] = score.clip(0.0, 1.0).round(2)
     frame["set"] = np.where(rng.random(n) < 0.5, "train", "test")
     return frame
 
@@ -85,7 +77,6 @@ def plan_of(case):
 
 
 def table_of(case, **columns):
-    """Return the table of a case, with other columns."""
     frame = people_of(case).assign(**columns)
     if case in TRAINED:
         frame = frame.drop(columns=["chance", "set"])
@@ -256,18 +247,6 @@ def test_plans_have_a_table_for_it_and_policies_a_limit():
     with pytest.raises(Exception, match=r"uniqueness\.fewest must be from 2 to 1,000, got 1"):
         read_plan(written.replace("fewest = 3", "fewest = 1"))
     assert list(CHECKS)[-1] == "score_uniqueness" and read_policy(policy_text(POLICY), name="p") == POLICY
-
-
-def test_the_command_runs_it(tmp_path, capsys):
-    files = [f"csv={tmp_path / 'a.csv'}", f"json={tmp_path / 'a.json'}"]
-    settings = [word for key in ("method=unmitigated", "fewest=4", *files) for word in ("--set", key)]
-    assert exit_code("attack", "uniqueness", *settings) == 0
-    assert "share their score with fewer than 4 others." in capsys.readouterr().out
-    assert (tmp_path / "a.csv").read_text("utf-8-sig").count(STUDY.title) == 3
-    content = json.loads((tmp_path / "a.json").read_text("utf-8"))
-    (check,) = content["tables"]["Checks"]
-    assert content["settings"] == {"fewest": 4} and check["check"] == "score_uniqueness"
-    assert exit_code("attack", "uniqueness", "--set", "fewest=1") == 3
 
 
 @pytest.mark.long

@@ -68,7 +68,6 @@ def answers(server, port):
 
 
 def status_of(port, path, host):
-    """Return the status of a request under a host's name."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
         connection.request("GET", path, headers={"Host": host})
         with connection.getresponse() as answer:

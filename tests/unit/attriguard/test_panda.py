@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from core.base.errors import InputError
-from core.studies.attriguard import RatingsDefense, allocate, comparators, comparison, expected_size, representatives
+from core.studies.attriguard import RatingsDefense, allocate, comparators, expected_size, representatives
 from core.studies.attriguard.comparators import LEVELS, _mapping
 from core.studies.attriguard.panda import read_scores
 from tests import ratings_samples
@@ -148,18 +148,6 @@ def test_what_allocation_refuses(changed, message):
 
 
 SAMPLE = ratings_samples.ratings()
-
-
-def test_comparison(guarded):
-    rows = list(comparison(guarded))
-    assert len({row.method for row in rows}) == 4
-    best = {(row.method, row.parameter, row.knows_truth): row for row in rows}
-    for method in ("blurme", "chisquare"):
-        for n in (1, 3, 5):
-            assert best[method, f"{n} added", True].size.value == best[method, f"{n} added", False].size.value == n
-        three = [best[method, "3 added", knows].accuracy["logistic"].value for knows in (True, False)]
-        assert three[0] < three[1] < guarded.classifier("logistic").score(SAMPLE.people_test, SAMPLE.values_test)
-    assert best["local_dp", "epsilon 7 an entry", False].size.value == pytest.approx(60 * 5 / (np.exp(7) + 5), abs=0.15)
 
 
 def test_blurme_adds_what_speaks_against_a_value(guarded):

@@ -18,16 +18,9 @@ from core.models import GIVEN_PREDICTIONS, METHOD_TITLES, METHODS
 from core.models.model_answers import UNKNOWN
 from core.stats.estimates import Estimate, Spread
 from core.stats.fairness import METRICS, GroupRate
+from core.studies import bias_queries
 from core.studies.attriguard import CLEAN_ATTACKERS, AttriGuardSettings, Compared, Concentration
 from core.studies.attriguard import charts as guard
-from core.studies.bias_queries import (
-    BiasQueriesResult,
-    BiasQueriesSettings,
-    DecodedAttribute,
-    ErrorQuantiles,
-    Leak,
-    QueriedRecords,
-)
 from core.studies.bias_queries import charts as queries
 from core.studies.correction import STEPS, Attribution, Disclosure, LeakStep, MoreDisclosed, SolverCertificate
 from core.studies.correction import charts as correction
@@ -353,29 +346,29 @@ def _leakage(rng):
 
     def leaks(m):
         decoders = ("strongest", "published", "without_prior")
-        return tuple(invent(Leak, rng, m=m, decoder=decoder) for decoder in decoders)
+        return tuple(invent(bias_queries.Leak, rng, m=m, decoder=decoder) for decoder in decoders)
 
     def some():
-        return [BiasQueriesResult(attribute="", leaks=leaks(m)) for m in numbers if rng.random() < 0.6]
+        return [bias_queries.BiasQueriesResult(attribute="", leaks=leaks(m)) for m in numbers if rng.random() < 0.6]
 
     ceiling = float(rng.random()) if rng.random() < 0.6 else None
     m = int(rng.choice([numbers[0], numbers[-1], rng.integers(0, last + 1)]))
-    now = BiasQueriesResult(attribute=nasty(rng), leaks=leaks(m), prior=estimate(rng), ceiling=ceiling)
-    return queries.draw_leakage([now, *some()], BiasQueriesSettings(), exact=some(), numbers=numbers)
+    now = bias_queries.BiasQueriesResult(attribute=nasty(rng), leaks=leaks(m), prior=estimate(rng), ceiling=ceiling)
+    return queries.draw_leakage([now, *some()], bias_queries.BiasQueriesSettings(), exact=some(), numbers=numbers)
 
 
 def _answer_errors(rng):
     names = ["exact", "laplace", "cauchy", "smooth_laplace", "noisy_sums"]
     size = [pick(rng, 0.0, 1e-9, 0.21, 11.7, 123_456.0) for _ in names]
-    errors = {name: ErrorQuantiles(median=s, high=s * 10) for name, s in zip(names, size, strict=True)}
+    errors = {name: bias_queries.ErrorQuantiles(median=s, high=s * 10) for name, s in zip(names, size, strict=True)}
     return queries.draw_answer_errors(errors, names[int(rng.integers(len(names)))])
 
 
 def _values(rng):
     n = pick(rng, 8, 100, 1000)
     truth, numbers = rng.integers(0, 2, n), rng.random(n)
-    someone = QueriedRecords(sensitive=truth, base=numbers, prior=numbers, labels=truth)
-    decoded = DecodedAttribute(
+    someone = bias_queries.QueriedRecords(sensitive=truth, base=numbers, prior=numbers, labels=truth)
+    decoded = bias_queries.DecodedAttribute(
         values=rng.normal(0.5, 1, n), threshold=float(rng.random()), recovered=rng.integers(0, 2, n)
     )
     return queries.draw_values(someone, decoded, names=(nasty(rng), nasty(rng)))

@@ -12,22 +12,12 @@ from hypothesis import strategies as st
 
 from core.base.errors import InputError
 from core.stats.fairness import METRICS, row_sets
-from core.studies.correction import (
-    Disclosed,
-    correct,
-    disclose,
-    disclose_more,
-    enumeration,
-    integer_programs,
-    run,
-    smallest_tolerance,
-    tangents,
-)
+from core.studies.correction import disclose_more, enumeration, integer_programs, run, smallest_tolerance, tangents
 from core.studies.correction import problem as problems
 from core.studies.correction.attribute_attacks import IDENTIFIABLE
-from core.studies.correction.disclosure import permuted_records
+from core.studies.correction.disclosure import disclose, permuted_records
 from core.studies.correction.numbers import compare_constraints, estimate_constraint, violations
-from core.studies.correction.problem import Claim, certify
+from core.studies.correction.problem import Claim, Disclosed, certify, correct
 from core.studies.subject import AuditConfig
 from tests.problem_bank import adult_like
 from tests.samples import ROLES, dataset

@@ -12,16 +12,8 @@ from core.adversaries import STRONG, AttackedRecords
 from core.base.errors import InputError
 from core.stats.estimates import Estimate
 from core.stats.fairness import METRICS, unfairness
-from core.studies.correction import STUDY, CorrectionResult, CorrectionSettings, correct, disclose, findings
+from core.studies.correction import STUDY, CorrectionResult, CorrectionSettings, bootstrap, correct, disclose, findings
 from core.studies.correction.attribute_attacks import ATTACKERS
-from core.studies.correction.bootstrap import (
-    Blocks,
-    _of_many,
-    _of_two,
-    accuracy_by_sample,
-    bootstrap_correction,
-    combine_intervals,
-)
 from core.studies.correction.disclosure import (
     choose_exponent,
     corrected_accuracy,
@@ -49,13 +41,11 @@ def people(n, seed, *, groups=2, bias=0.5, skill=1.0):
 
 
 def some(records, rows):
-    """Return some of the records, each as often as it is named."""
     names = ("probability", "calibrated", "predictions", "labels", "truth")
     return replace(records, **{name: getattr(records, name)[rows] for name in names})
 
 
 def _both(first):
-    """Return P(s = 0) and P(s = 1) side by side."""
     return np.column_stack([1 - first, first])
 
 
@@ -247,12 +237,12 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups, n, draws, metric
     """And raise the tolerance as it is raised: the unfairness of each draw, up to the next thousandth."""
     records = people(n, 1, groups=groups, bias=1.5)
     prices, _ = prices_of(records, people(400, 2, groups=groups), 0.02, metric, "published")
-    blocks = Blocks.of(records, records.guess, prices, metric=metric)
+    blocks = bootstrap.Blocks.of(records, records.guess, prices, metric=metric)
     rng = np.random.default_rng(5)
     rows = [np.arange(n), *(np.sort(rng.integers(0, n, n)) for _ in range(draws))]
     counts = np.array([np.bincount(blocks.cells[sample], minlength=blocks.everybody.size) for sample in rows])
     size, *correct_counts = blocks.corrected(counts.astype(float), 0.02, raise_until_true=raised)
-    before, after = (accuracy_by_sample(size, right) for right in correct_counts)
+    before, after = (bootstrap.accuracy_by_sample(size, right) for right in correct_counts)
     slow = np.array([corrected_draw(some(records, sample), prices[sample], metric, raised) for sample in rows])
     plain = np.array([(some(records, sample).guess == records.truth[sample]).mean() for sample in rows])
     assert before == pytest.approx(plain)
@@ -263,7 +253,6 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups, n, draws, metric
 
 
 def corrected_draw(drawn, prices, metric, raised):
-    """Return the accuracy of a sample's own correction."""
     tolerance = 0.02
     if raised:
         achieved = unfairness(drawn.predictions, drawn.truth, metric=metric, labels=drawn.labels)
@@ -285,7 +274,10 @@ def test_two_groups_cost_what_the_linear_program_says_at_any_tolerance():
         if fewer.min() < 2 or size.sum(axis=(1, 3)).min() < 2:
             continue
         for tolerance in (np.full(3, 0.1), (fewer - 0.5) / size.sum(axis=(1, 2, 3))):
-            fast, slow = ((way(price, size, tolerance)[0] * price).sum(axis=(1, 2, 3)) for way in (_of_two, _of_many))
+            fast, slow = (
+                (way(price, size, tolerance)[0] * price).sum(axis=(1, 2, 3))
+                for way in (bootstrap._of_two, bootstrap._of_many)
+            )
             assert fast == pytest.approx(slow, rel=1e-6, abs=1e-6), seed
             corrected += int((slow > 0).sum())
     assert corrected > 50
@@ -336,7 +328,7 @@ def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it():
 def test_combine_intervals_reaches_a_t_quantile_of_the_spread():
     """Ten draws, half at 0.4 and half at 0.6: sd² = 10 · 0.1² / 9, and t of 9 degrees of freedom at 97.5% is 2.262."""
     estimate = Estimate(value=0.5, low=0.49, high=0.51, n=100)
-    combined = combine_intervals(estimate, np.array([0.5, *[0.4, 0.6] * 5]))
+    combined = bootstrap.combine_intervals(estimate, np.array([0.5, *[0.4, 0.6] * 5]))
     reach = 2.2622 * (0.1 / 9) ** 0.5
     assert (combined.low, combined.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)
 
@@ -344,5 +336,7 @@ def test_combine_intervals_reaches_a_t_quantile_of_the_spread():
 @pytest.mark.parametrize("groups", [2, 3])
 def test_bootstrap_correction_has_a_row_for_each_draw(groups):
     records = people(60, 1, groups=groups)
-    _, _, after = bootstrap_correction(Blocks.of(records, records.guess, None, metric=METRICS[0]), 0.5, draws=3)
+    _, _, after = bootstrap.bootstrap_correction(
+        bootstrap.Blocks.of(records, records.guess, None, metric=METRICS[0]), 0.5, draws=3
+    )
     assert len(after) == 1 + 3

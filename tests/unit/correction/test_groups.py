@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from core.base.errors import InputError
-from core.studies.correction import Disclosed, correct, correct_jointly, smallest_tolerance
+from core.studies.correction import Disclosed, correct, correct_jointly
 from core.studies.correction.exact import smallest_fraction
 from core.studies.correction.problem import SOLVERS, Claim, certify
-from tests.problem_bank import HAND_SOLVED, adult_like, all_told_true, joint_bank, joint_brute_force, shares_true
+from tests.problem_bank import all_told_true, joint_bank, joint_brute_force, shares_true
 
 BANK = joint_bank()
 
@@ -24,12 +24,6 @@ def check_vector(problem, result):
     cost = problem.cost or [1.0] * len(vector)
     assert result.n_changed == len(changed)
     assert result.objective == pytest.approx(math.fsum(cost[i] for i in changed), rel=1e-12)
-
-
-@pytest.mark.parametrize("problem", HAND_SOLVED, ids=lambda problem: problem.name)
-def test_hand_solved_objectives_agree_with_brute_force(problem):
-    arguments = (problem.guess, problem.disclosures, problem.n_groups, problem.shares, problem.cost)
-    assert joint_brute_force(*arguments) == pytest.approx(problem.objective, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -152,20 +146,6 @@ def test_disclosures_are_needed_and_of_the_same_people():
         correct_jointly([0, 1, 0, 1], [])
     with pytest.raises(InputError, match="same length"):
         correct_jointly([0, 1, 0, 1], [Disclosed(predictions=[0, 1], tolerance=0.1)])
-
-
-@pytest.mark.parametrize(("n", "tolerance", "exponent"), [(15_375, 0.001, 60), (15_376, 0.0, 6)])
-def test_integer_program_agrees_with_exact_at_the_size_of_adult(n, tolerance, exponent):
-    arguments = adult_like(n, exponent=exponent)
-    arguments["predictions"][:] = 0
-    arguments["predictions"][np.random.default_rng(2).permutation(n)[: n // 5 // 4 * 4]] = 1
-    exact, ilp = (correct(**arguments, tolerance=tolerance, solver=solver) for solver in ("exact", "ilp"))
-    assert exact.certificate.status == ilp.certificate.status
-    if exact.certificate.status == "infeasible":
-        assert exact.smallest_tolerance == ilp.smallest_tolerance == smallest_tolerance(arguments["predictions"])
-        return
-    assert exact.certificate.status == "optimal"
-    assert ilp.objective == pytest.approx(exact.objective, rel=1e-9)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.1, 0.2), (0.3, 0.5), (0.25, 0.25)])

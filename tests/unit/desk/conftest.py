@@ -18,8 +18,7 @@ def location(request, tmp_path):
     """Where a ledger can be made."""
     if request.param == "sqlite":
         return str(tmp_path / "ledger.sqlite")
-    url = request.getfixturevalue("database")
-    return url
+    return request.getfixturevalue("database")
 
 
 @pytest.fixture

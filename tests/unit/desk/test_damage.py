@@ -32,7 +32,6 @@ def sound(tmp_path_factory):
 
 @pytest.fixture
 def copied(sound, tmp_path):
-    """A copy of the file."""
     return Path(shutil.copy(sound, tmp_path / "ledger"))
 
 
@@ -206,15 +205,6 @@ def test_an_export_holds_and_adds_up(lines):
     (budget,) = verification.budgets
     assert budget.spent == 0.2 + 0.25 + 0.45 + 0.25
     assert [answer.from_past for answer in budget.answers] == [False, True, False, False]
-
-
-def test_any_character_changed_fails_verification(lines):
-    for number, line in enumerate(lines[1:], 1):
-        for position in range(2, len(line) - 2, 23):
-            wrong = chr(ord(line[position]) ^ 1)
-            changed = line[:position] + wrong + line[position + 1 :]
-            verification = verified([*lines[:number], changed, *lines[number + 1 :]])
-            assert not verification.ok and verification.n_entries < number + 1
 
 
 def test_entries_dropped_swapped_doubled_or_cut_off_fail_verification(lines):

@@ -25,7 +25,6 @@ def ask(ledger, scores, epsilon=0.3, **more):
 
 
 def changed(**changes):
-    """The registered test set, but for something."""
     original = people()
     return TestSet(**{"ids": original.ids, "attribute": original.attribute, "labels": original.labels} | changes)
 

@@ -1,6 +1,10 @@
-"""Measured points, here, in workers and on a Dask scheduler: the same, each measured once."""
+"""Measured points, here, in workers and on a Dask scheduler: the same, each measured once, whatever is killed."""
 
+import contextlib
+import json
 import os
+import random
+import signal
 import socket
 import subprocess
 import sys
@@ -11,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import Mock, call
 
+import psutil
 import pytest
 
 from core.base.errors import InputError
@@ -19,6 +24,7 @@ from core.experiments.engine import FileStore, MemoryStore, measured_points
 from tests.browser.driver import free_port
 from tests.experiment_work import BASE, MeasuredModel, Surroundings, measure, people, surroundings
 from tests.patience import PATIENT, wait_until
+from tests.plan_work import POINTS, STUDIES, rows
 
 CONFIGS = [
     *(replace(BASE, tolerance=tolerance) for tolerance in (0.0, 0.05)),
@@ -83,7 +89,7 @@ def refuses(message, **options):
         list(models(CONFIGS, people(), **options))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_configuration_that_cannot_be_measured_says_why(n_jobs):
     refuses("No such thing", n_jobs=n_jobs, measure=refused)
 
@@ -117,14 +123,12 @@ def running(log, *arguments):
 
 
 def is_open(port):
-    """Return whether something on this machine answers on a port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
-    """A scheduler without any worker."""
     pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
     log, port = tmp_path_factory.mktemp("scheduler") / "log", free_port()
     with running(log, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"):
@@ -134,7 +138,6 @@ def scheduler(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(scheduler, tmp_path_factory):
-    """The same scheduler once it has a worker."""
     folder = tmp_path_factory.mktemp("worker")
     settings = ["--nthreads", "1", "--nworkers", "1", "--host", "127.0.0.1", "--no-dashboard"]
     with running(folder / "log", "worker", scheduler, *settings, "--local-directory", str(folder)):
@@ -173,3 +176,56 @@ def test_an_address_that_is_none_is_one_sentence(wrong, monkeypatch):
 def test_without_dask_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     refuses(r"pip install -r requirements-dask\.txt", scheduler="tcp://127.0.0.1:8786")
+
+
+KILLS = 12
+
+
+def started(store, out):
+    """Start the program in a session of its own, which its workers share."""
+    command = [sys.executable, "-m", "tests.plan_work", str(store), str(out)]
+    return subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+
+
+def is_alive(leader):
+    for process in psutil.process_iter(["status"]):
+        with contextlib.suppress(OSError):  # it has just ended
+            if os.getsid(process.pid) == leader and process.info["status"] != psutil.STATUS_ZOMBIE:
+                return True
+    return False
+
+
+def count(store):
+    return len(FileStore(store)) if store.exists() else 0
+
+
+def key(row):
+    return dict(row["values"])["model.method"], row["seed"], row["study"], row["measurement"]["check"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes have sessions")
+@pytest.mark.long
+def test_an_experiment_killed_again_and_again_has_each_row_once_and_the_same_numbers(tmp_path):
+    store, out, rng = tmp_path / "store", tmp_path / "rows", random.Random(1)
+    finished = 0
+    for kill in range(KILLS):
+        running = started(store, out)
+        aim = finished + kill % 3  # none: while it starts
+        wait_until(lambda aim=aim: count(store) >= aim, "another plan", pause=lambda: time.sleep(0.05))
+        time.sleep(rng.uniform(0.0, 0.6))
+        assert running.poll() is None
+        if kill % 2:
+            os.killpg(running.pid, signal.SIGKILL)  # the workers as well
+        running.kill()
+        running.wait()
+        wait_until(lambda pid=running.pid: not is_alive(pid), "the end of its workers")
+        assert count(store) >= finished  # nothing that was saved is lost
+        finished = count(store)
+    assert KILLS / 2 < finished < len(POINTS)
+    last = started(store, out)
+    wait_until(lambda: last.poll() is not None, "the end", lambda: count(store), pause=lambda: time.sleep(0.5))
+    assert last.returncode == 0 and count(store) == len(POINTS) == 40
+    resumed = sorted(json.loads(out.read_text("utf-8")), key=key)
+    assert len({key(row) for row in resumed}) == len(resumed)
+    assert {row["study"] for row in resumed} == set(STUDIES)
+    assert resumed == sorted(rows(), key=key)

@@ -1,7 +1,6 @@
 """Means and intervals over seeds against pandas and scipy, and what stands in tables about models that disclose."""
 
 import heapq
-import io
 import itertools
 import math
 import sqlite3
@@ -19,8 +18,6 @@ from scipy import stats
 from core.auditing import AuditPlan
 from core.base.errors import InputError
 from core.base.serialize import fingerprint
-from core.cli import Console
-from core.cli.arguments import _progress
 from core.experiments import engine
 from core.experiments.attacked_models import MEASURES, before_disclosure
 from core.experiments.engine import FileStore, TimeLeft, interleaved, point_key
@@ -167,17 +164,6 @@ def test_jobs_of_one_model_stay_together_and_none_is_lost():
     assert {config.method for config in runs[:5]} == set(COSTS)
 
 
-def test_stored_points_tell_no_pace(clock):
-    out = io.StringIO()
-    report = _progress(Console(out, out), "plans")
-    for done, now in ((0, 0.0), (40, 1.0), (41, 11.0), (42, 21.0), (60, 21.1), (60, 21.2), (61, 31.0), (70, 31.0)):
-        clock.now = now
-        report(done, 70)
-    left = ["", "", *[", about 5 min left"] * 2, *[", about 2 min left"] * 3, ""]
-    counts = (0, 40, 41, 42, 60, 60, 61, 70)
-    assert out.getvalue().splitlines() == [f"{n} of 70 plans{text}" for n, text in zip(counts, left, strict=True)]
-
-
 KEY = fingerprint("some key")
 
 
@@ -196,7 +182,6 @@ def key_of(config):
 
 
 def altered(path, statement, *values):
-    """Change the file of a store behind its back."""
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(statement, values)
 

@@ -11,8 +11,7 @@ def location(request, tmp_path):
     """Where a history can be made."""
     if request.param == "sqlite":
         return str(tmp_path / "history.sqlite")
-    address = request.getfixturevalue("database")
-    return address
+    return request.getfixturevalue("database")
 
 
 @pytest.fixture
@@ -23,5 +22,4 @@ def stored(location):
 
 @pytest.fixture
 def history(tmp_path):
-    """An empty history in a file."""
     return History.open(tmp_path / "history.sqlite")

@@ -100,8 +100,6 @@ def test_what_cannot_be_done_is_one_sentence(capsys, tmp_path):
 
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
-    """A plan whose audit is done already."""
-
     def audited(plan, *rest, **options):
         return replace(judged_audit(), plan=replace(judged_audit().plan, register=plan.register))
 

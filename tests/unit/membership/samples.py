@@ -36,12 +36,10 @@ def verdict_arrays(flagged, people):
 
 
 def divisions(people, taken):
-    """Return every choice of `taken` people, as masks."""
     return [np.isin(np.arange(people), chosen) for chosen in combinations(range(people), taken)]
 
 
 def curve(name, evidence):
-    """Return the ROC curve of an attack."""
     score, _ = REGISTRY[name].scores(evidence)
     assert np.isfinite(score).all() and score.size == evidence.split.judged_rows.size
     return roc(score, evidence.split.judged_records[1])

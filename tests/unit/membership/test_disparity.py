@@ -14,15 +14,8 @@ from sklearn.cluster import KMeans
 from core.base.validation import child_seed
 from core.datasets.splits import split
 from core.stats.estimates import holm
-from core.studies.membership import (
-    Evidence,
-    attacks,
-    disparities,
-    judging_everybody,
-    recall_by_range,
-    roc,
-    vulnerability_disparity,
-)
+from core.studies.membership import attacks, disparities, recall_by_range, roc, vulnerability_disparity
+from core.studies.membership.attack import Evidence, judging_everybody
 from core.studies.membership.curves import thinned, two_sides
 from core.studies.membership.disparity import GAPS, gap_estimate, gap_p_value, permuted, smallest_detectable, variances
 from core.studies.membership.fairpick import FEWEST, MOST, clusters, random_deletion
@@ -124,7 +117,6 @@ def test_tpr_gaps_are_between_the_rates_of_each_group_by_itself(ties, fpr):
 
 
 def in_order(score, rng):
-    """Return the scores with ties broken at random, by less than there is between two."""
     return score + 1e-10 * rng.random(score.size)
 
 

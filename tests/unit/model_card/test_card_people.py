@@ -11,18 +11,8 @@ from core.base.caveats import Caveat, CaveatKind
 from core.base.errors import InputError
 from core.datasets import build_dataset, demo_table
 from core.datasets.splits import split
-from core.studies.model_card import (
-    DRAWS,
-    Advice,
-    ModelCardSettings,
-    Release,
-    advise,
-    measure_card,
-    pinned,
-    project,
-    released_people,
-)
-from core.studies.model_card.card_result import _left_out, _trained, natural_models
+from core.studies.model_card import DRAWS, Advice, ModelCardSettings, Release, advise, measure_card, pinned, project
+from core.studies.model_card.card_result import _left_out, _trained, natural_models, released_people
 from core.studies.model_card.pinned_people import Tried, cells_of, common_values, noise_generator, worst_of_draws
 from core.studies.subject import AuditConfig, prior_of, subject_of
 from tests.release_samples import large_case, moved_bits

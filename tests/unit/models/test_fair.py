@@ -67,20 +67,14 @@ def test_a_model_trained_before_answers_for_no_other_setting(change):
 
 
 @pytest.mark.parametrize(
-    ("method", "metric"),
-    [
-        ("exponentiated_gradient", "statistical_parity"),
-        ("exponentiated_gradient", "equal_opportunity"),
-        ("threshold_optimizer", "predictive_equality"),
-        ("threshold_optimizer", "equalized_odds"),
-    ],
+    ("method", "metric"), [("exponentiated_gradient", "equal_opportunity"), ("threshold_optimizer", "equalized_odds")]
 )
 def test_mitigation_is_fairer_than_the_control(people, method, metric):
-    def gap(drawn):
-        return unfairness(drawn, people.sensitive, metric=metric, labels=people.labels)
-
-    control = gap(_drawn(people, "unmitigated"))
-    assert gap(_drawn(people, method, metric=metric, tolerance=0.0)) < max(0.05, 0.6 * control)
+    control, mitigated = (
+        unfairness(drawn, people.sensitive, metric=metric, labels=people.labels)
+        for drawn in (_drawn(people, "unmitigated"), _drawn(people, method, metric=metric, tolerance=0.0))
+    )
+    assert mitigated < max(0.05, 0.6 * control)
 
 
 def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people):

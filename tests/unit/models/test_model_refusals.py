@@ -41,7 +41,6 @@ from tests.model_samples import (
 
 @pytest.fixture
 def marker(tmp_path):
-    """Return a file that hostile code would make."""
     path = tmp_path / "it ran"
     yield path
     assert not path.exists()

@@ -4,7 +4,6 @@ import math
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from core.desk import TestSet
@@ -12,7 +11,6 @@ from core.studies.membership import MembershipSettings, most_caught
 from core.studies.membership.findings import guarantee
 from core.studies.membership.study import STUDY
 from core.studies.subject import AuditConfig, subject_of
-from pages._attriguard.attriguard_analyses import by_value
 from pages._desk.desk_forms import to_fill_in
 from pages.shell.panels import csv_name
 from tests import samples
@@ -20,7 +18,6 @@ from tests.unit.datasets.bad_tables import GOOD_ROLES, table_of
 
 
 def attacked(method, epsilon=math.inf):
-    """Return what the loss threshold finds of a model."""
     subject = subject_of(AuditConfig(method=method, epsilon=epsilon, depth=4), samples.dataset(600))
     *_, last = STUDY.run(subject, MembershipSettings(shadows=0, attacks=("loss",)))
     return last
@@ -41,24 +38,12 @@ def test_the_guarantee_is_twice_epsilon_for_a_replaced_person(epsilon):
     assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
 
 
-def test_a_card_of_many_values_has_a_row_a_value():
-    cells = {"item": ["app 1", "app 2"], "without noise": ["–", "0.4"], "Ulm": ["1", ""], "Bonn": ["", ""]}
-    listed = by_value(pd.DataFrame(cells | {"Kiel": ["1", "–"]}))
-    assert listed["target value"].tolist() == ["Ulm", "Bonn", "Kiel"]
-    assert listed["what changes"].tolist() == ["app 1: – → 1", "nothing", "app 1: – → 1, app 2: 0.4 → –"]
-
-
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [
-        ("First 20 rows", "fairleak-data-first-20-rows.csv"),
-        ("Over ε", "fairleak-data-over-ε.csv"),
-        ("../<b>Up</b> & *down*", "fairleak-data-b-up-b-down.csv"),
-        ("x" * 500, f"fairleak-data-{'x' * 60}.csv"),
-    ],
-)
-def test_a_file_is_called_like_its_page_and_table(title, name):
-    assert csv_name("data", title) == name
+def test_a_file_is_called_like_its_page_and_table():
+    names = {"First 20 rows": "first-20-rows", "Over ε": "over-ε", "../<b>Up</b> & *down*": "b-up-b-down"}
+    names["x" * 500] = "x" * 60
+    assert {title: csv_name("data", title) for title in names} == {
+        title: f"fairleak-data-{name}.csv" for title, name in names.items()
+    }
 
 
 def test_numbers_to_fill_in_stand_beside_the_rows_of_the_table():

@@ -1,6 +1,7 @@
 """Stores and jobs: nothing outlives a release, a waiting job can be cancelled, a restart goes on where it stopped."""
 
 import threading
+from unittest.mock import Mock
 
 import pytest
 
@@ -8,7 +9,7 @@ from core.base.errors import Cancelled, InputError
 from pages.shell import background
 from pages.shell.background import Background, ResultStore, State, ensure_started, start, stop
 from pages.shell.job_queue import PATIENCE, JobQueue, Request, Urgency
-from tests.patience import PATIENT, wait_until
+from tests.patience import PATIENT
 
 
 @pytest.fixture
@@ -148,71 +149,44 @@ def test_what_has_failed_is_not_tried_again_by_itself(store, session):
 
 
 class Jobs:
-    """Jobs in threads that end when a test says so, on a server with few places and a clock of its own."""
+    """Jobs without threads on a server with few places and a clock of its own: each starts as soon as it may."""
 
     def __init__(self, places=None):
         self.now = 0.0
         self.started = []
-        self.queue = JobQueue(places or dict.fromkeys(Urgency, 1), clock=lambda: self.now)
+        self.running = []
         self.requests = {}
-        self._ends = {}
-        self._cancelled = set()
-        self._threads = {}
+        self.queue = JobQueue(places or dict.fromkeys(Urgency, 1), clock=lambda: self.now)
 
     def add(self, *names, urgency=Urgency.LONG):
         """Let jobs wait; a name begins with the letter of its session."""
         for name in names:
-            request = self.requests[name] = Request(urgency, [name[0]])
-            self._ends[name] = threading.Event()
-            self._threads[name] = threading.Thread(target=self._run, args=(name, request), daemon=True)
-            self._threads[name].start()
-            wait_until(lambda name=name, request=request: self._has_arrived(name, request), f"{name} to wait")
+            self.requests[name] = Request(urgency, [name[0]], since=self.now)
+            self.queue._lines[urgency].append(self.requests[name])
+            self.start()
 
-    def _has_arrived(self, name, request):
-        return name in self.started or request in self.queue._lines[request.urgency].waiting
-
-    def _run(self, name, request):
-        def look():
-            if name in self._cancelled:
-                raise Cancelled("Stopped.")
-
-        try:
-            self.queue.acquire(request, look)
-        except Cancelled:
-            return
-        self.started.append(name)
-        self._ends[name].wait(PATIENT)
-        self.queue.release(request)
+    def start(self):
+        names = {id(request): name for name, request in self.requests.items()}
+        while (request := self.queue.next()) is not None:
+            self.queue._lines[request.urgency].start(request, self.now)
+            self.started.append(names[id(request)])
+            self.running.append(names[id(request)])
 
     def end(self, name):
-        self._ends[name].set()
-        self._threads[name].join(PATIENT)
-
-    def cancel(self, name):
-        self._cancelled.add(name)
-        self.queue.look_again()
-        self._threads[name].join(PATIENT)
+        self.running.remove(name)
+        self.queue.release(self.requests[name])
+        self.start()
 
     def order(self):
         """Let each job end as soon as the next can start; return all jobs in the order of their starts."""
-        for number in range(len(self.requests)):
-            wait_until(lambda number=number: len(self.started) > number, "the next job")
-            self.end(self.started[number])
+        while self.running:
+            self.end(self.running[0])
         return self.started
-
-    def close(self):
-        self._cancelled.update(self.requests)
-        for end in self._ends.values():
-            end.set()
-        self.queue.look_again()
 
 
 @pytest.fixture
 def jobs():
-    """Jobs on a server with one place."""
-    few = Jobs()
-    yield few
-    few.close()
+    return Jobs()
 
 
 def test_the_first_job_of_a_session_goes_before_ten_of_another(jobs):
@@ -225,17 +199,14 @@ def test_the_first_job_of_a_session_goes_before_ten_of_another(jobs):
 def test_new_sessions_pass_a_waiting_one_once_at_most(jobs):
     jobs.add("a1", "a2", "b1")
     jobs.end("a1")
-    wait_until(lambda: "b1" in jobs.started, "b1")
     jobs.add("c1")
     jobs.end("b1")
-    wait_until(lambda: len(jobs.started) == 3, "the third job")
     jobs.add("d1", "e1")
     assert jobs.order() == ["a1", "b1", "a2", "c1", "d1", "e1"]
 
 
 def test_urgent_jobs_go_first(jobs):
-    jobs.add("a1", urgency=Urgency.SWEEP)
-    jobs.add("b1", urgency=Urgency.SWEEP)
+    jobs.add("a1", "b1", urgency=Urgency.SWEEP)
     jobs.add("a2", urgency=Urgency.LONG)
     jobs.add("a3", urgency=Urgency.RESULT)
     jobs.add("a4", urgency=Urgency.PAGE)
@@ -250,6 +221,13 @@ def test_who_was_passed_over_for_long_goes_first_once(jobs):
     assert jobs.order() == ["a1", "b1", "c1", "a2", "b2"]
 
 
+def test_a_place_goes_to_the_session_that_holds_the_fewest():
+    server = Jobs(dict.fromkeys(Urgency, 2))
+    server.add("a1", "b1", "a2", "b2")
+    server.end("b1")
+    assert server.started == ["a1", "b1", "b2"]
+
+
 def test_sweeps_leave_places_for_pages():
     server = Jobs({Urgency.PAGE: 3, Urgency.RESULT: 2, Urgency.LONG: 2, Urgency.SWEEP: 1})
     server.add("a1", "b1", urgency=Urgency.SWEEP)
@@ -260,19 +238,19 @@ def test_sweeps_leave_places_for_pages():
     assert server.started == ["a1", "c1"]
     server.add("e1", urgency=Urgency.PAGE)
     assert server.started == ["a1", "c1", "e1"]
-    server.close()
 
 
 def test_a_cancelled_job_leaves_at_once_and_never_starts(jobs):
-    jobs.add("a1", "b1", "b2", "c1")
-    jobs.cancel("b1")
-    assert jobs.requests["b1"] not in jobs.queue._lines[Urgency.LONG].waiting
-    del jobs.requests["b1"]
-    assert jobs.order() == ["a1", "b2", "c1"]
+    jobs.add("a1", "b1")
+    request = Request(Urgency.LONG, ["c"])
+    with pytest.raises(Cancelled):
+        jobs.queue.acquire(request, Mock(side_effect=Cancelled("Stopped.")))
+    assert request not in jobs.queue._lines[Urgency.LONG].waiting
+    jobs.add("d1")
+    assert jobs.order() == ["a1", "b1", "d1"]
 
 
 def test_a_job_that_two_sessions_want_has_the_turn_of_either(jobs):
-    jobs.add("a1", "a2", "a3", "a4")
-    jobs.add("b1")
+    jobs.add("a1", "a2", "a3", "a4", "b1")
     jobs.queue.share(jobs.requests["a4"], "c")
     assert jobs.order() == ["a1", "a4", "b1", "a2", "a3"]

@@ -35,7 +35,6 @@ MEASURED = (
 
 
 def verdict_of(policy, *measurements, **more):
-    """Return the verdict with the attribute called sex."""
     return judge(policy, measurements, attribute="sex", **more)
 
 
@@ -126,14 +125,6 @@ def test_the_interval_is_the_one_that_decided():
     assert row.decided.level == pytest.approx(0.975)
     assert bullet(row).high == pytest.approx(row.decided.high / 0.2)
     assert all(bullet(row) is None for row in verdict_of(rule).rows)  # without limit or number there is none
-
-
-@pytest.mark.parametrize(
-    ("check", "supplied"), [("membership_caught", "not in training"), ("attribute_excess", "missing")]
-)
-def test_next_step_says_of_whom_there_are_too_few(check, supplied):
-    scarce = Measurement(check=check, outcome="not_run", reason="Needs at least 1,000, got 500.")
-    assert supplied in next_step(row_of(check, 0.1, scarce))
 
 
 def row_of(check, limit, *measurements):

@@ -16,7 +16,6 @@ def attribute(n, n_disadvantaged, seed=0):
 
 
 def sizes(a):
-    """Return the group sizes as the attacks take them."""
     return {"n_advantaged": int(a.sum()), "n_disadvantaged": int(a.size - a.sum())}
 
 

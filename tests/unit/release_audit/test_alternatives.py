@@ -10,26 +10,10 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from core.auditing import (
-    MissingAnswers,
-    commented_plan,
-    inputs,
-    plan_text,
-    read_plan,
-    run_audit,
-    suggested_plan,
-)
+from core.auditing import MissingAnswers, commented_plan, inputs, plan_text, read_plan, run_audit, suggested_plan
 from core.auditing import run as run_module
 from core.auditing.inputs import answer_line, plan_comments, require_answers
-from core.auditing.policy import (
-    Alternative,
-    Limit,
-    Policy,
-    default_policy,
-    judge,
-    predictions_policy,
-    unchanged_rows,
-)
+from core.auditing.policy import Alternative, Limit, Policy, default_policy, judge, predictions_policy, unchanged_rows
 from core.auditing.result import data_caveats, input_answers
 from core.auditing.run import audited_of, measured_alternatives
 from core.auditing.suggestion import sets_missing
@@ -170,7 +154,6 @@ NOTE = Fact(kind="repeated_records", severity=Severity.NOTE, point="12 of 900 re
 
 
 def answering(monkeypatch, *facts):
-    """Let the input check say this of every table."""
     monkeypatch.setattr(inputs, "check_input", lambda frame, roles, guesses=(): facts)
 
 

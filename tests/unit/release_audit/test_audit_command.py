@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 import skops.io
 
-from core.auditing import (
-    BiasQueriesSettings,
-    OutputsPlan,
-    catalogue_plan,
-    load_model,
-    load_table,
-    read_plan,
-    run_audit,
-)
+from core.auditing import BiasQueriesSettings, OutputsPlan, catalogue_plan, load_model, load_table, read_plan, run_audit
 from core.auditing.policy import default_policy, judge, policy_text
 from core.auditing.result import StudyFindings
 from core.auditing.run import audited_of
@@ -51,10 +43,6 @@ def test_two_runs_differ_in_their_times_alone(audit):
     done, total = steps[-1]
     assert done == total > 1
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
-
-
-def test_a_failed_self_test_blocks_the_release(audit):
-    assert audit.verdict.overall != "pass" and f"“{FAILED.attack}”" in audit.verdict.detail
 
 
 def test_a_study_that_cannot_count_its_steps_does_not_stop_the_audit(audit, monkeypatch):

@@ -14,7 +14,8 @@ import pytest
 import threadpoolctl
 
 import core
-from core.auditing import AuditPlan, DataPlan, ModelPlan, check_plan, data_fingerprint, provenance, read_plan, run_audit
+from core.auditing import AuditPlan, DataPlan, ModelPlan, RegisterPlan, data_fingerprint, provenance, run_audit
+from core.auditing.plan import check_plan, read_plan
 from core.auditing.policy import default_policy
 from core.auditing.result import COMPUTING, kind_of_machine, plan_fingerprint
 from core.base.errors import FairLeakError, InputError
@@ -46,6 +47,7 @@ def test_a_plan_is_its_content_and_not_its_files_names():
         AuditPlan(data=DataPlan(dataset="", file=f"{name}.csv"), policy=f"{name}.toml") for name in ("a", "folder/b")
     )
     assert plan_fingerprint(plan) == plan_fingerprint(same)
+    assert replace(plan, register=RegisterPlan(model="Loans", version="1")).fingerprint == plan.fingerprint
     changes = [{}, {"title": "Another"}, {"data": DataPlan(dataset="adult")}, {"config": replace(plan.config, seed=1)}]
     changes.append({"model": ModelPlan(kind="file", file="m.onnx")})
     assert len({plan_fingerprint(plan), *(plan_fingerprint(AuditPlan(**change)) for change in changes)}) == 6
@@ -170,7 +172,6 @@ PLAN = read_plan(VERSION.format(version="safe"))
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A table, and the report of an audit of it."""
     directory = tmp_path_factory.mktemp("replay")
     people("safe", 400).to_csv(directory / "renamed.csv", index=False)
     table = read_table((directory / "renamed.csv").read_bytes(), "safe.csv")

@@ -168,7 +168,6 @@ COLUMNS = Caveat(CaveatKind.OTHER_COLUMNS, "Audited: sex, and no other column. N
 
 
 def with_caveats(audit, *caveats):
-    """Return an audit whose verdict has these caveats and no others."""
     return replace(audit, verdict=replace(audit.verdict, caveats=caveats))
 
 
@@ -316,12 +315,3 @@ def test_brief_remedy_rows_have_an_interval_and_a_baseline():
     tried = brief_content(Reports(audit).document)["remedy"]["tried"]
     assert [row["interval"] for row in tried["rows"]] == ["+0.6 to +1.6"]
     assert "95% CI" in tried["column"] and tried["beside"] == "Chance: 0.0 points."
-
-
-@pytest.mark.long
-def test_brief_pdf_text_without_breaks_inside_names():
-    audit = judged_audit()
-    name = "finished_training_in_a_company_school"
-    document = Reports(replace(audit, data=replace(audit.data, attribute=name))).document
-    printed = " ".join(page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(brief_pdf(document)))
-    assert "\u200b" not in printed and name in printed

@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.auditing import RegisterPlan
 from core.auditing.policy import CHECKS, judge
 from core.base.caveats import Caveat, CaveatKind
-from core.report import from_json, people_sentences, report_document, to_json
+from core.report import people_sentences, report_document, to_json
 from core.report.codec import is_number, schema_error
 from core.report.page import to_html
 from core.report.report import parse_json, strict
@@ -59,12 +58,6 @@ def test_equal_audits_give_equal_bytes_and_the_fingerprint_of_compact_sorted_jso
     signed = document.pop("fingerprint")
     text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     assert signed == hashlib.sha256(text.encode()).hexdigest()
-
-
-def test_a_report_is_read_as_it_was_written():
-    report = report_document(judged_audit())
-    assert from_json(to_json(report)) == report
-    assert report.content_fingerprint == report.fingerprint
 
 
 def test_numbers_json_does_not_know():
@@ -125,7 +118,6 @@ PIECES = (
 
 
 def changed(payload):
-    """Return the audit with a text added to every text there is."""
     return with_texts(sample(), lambda text: text if text in COLUMNS else text + payload)
 
 
@@ -180,14 +172,6 @@ def test_to_html_shows_beside_each_pass_that_it_depends_on_what_was_confirmed():
     assert checks.count("if what was confirmed is right") == checks.count('class="verdict pass"') > 0
     assert page.index(confirmed.text.replace("'", "&#39;")) < page.index("<tbody")
     assert "if what was confirmed" not in to_html(report_document(audit))
-
-
-def test_to_html_names_the_version_and_its_owner():
-    audit = judged_audit()
-    register = RegisterPlan(model="Credit check", version="3.1", owner="Lending", review="2027-03-01")
-    page = to_html(report_document(replace(audit, plan=replace(audit.plan, register=register))))
-    for text in ("Credit check 3.1", "<dd>Lending</dd>", "1 Mar 2027"):
-        assert text in page
 
 
 def test_to_html_links_each_check_to_provisions_that_stand_once():
@@ -248,7 +232,6 @@ def test_people_sentences_agree_with_the_measurements(limits, measured, control)
 
 
 def one_sentence(measured, *, limit):
-    """Return the one sentence about one measurement with a limit."""
     (sentence,) = people_sentences(report_of(policy(**{measured.check: limit}), (measured,)))
     return sentence
 

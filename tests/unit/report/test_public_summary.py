@@ -75,7 +75,6 @@ def texts(document):
 
 
 def judged_document():
-    """Return the judged sample's report as JSON has it."""
     return strict(report_document(judged_audit()))
 
 
@@ -201,13 +200,6 @@ def test_every_command_refuses_a_summary_in_one_sentence(out, command, name, cap
     more = [str(out)] if command == "compare" else []
     sentence = refused(capsys, *command.split(), str(out / "public" / name), *more)
     assert REFUSED in sentence or (command, name) == ("report replay", "summary.html")
-
-
-def test_caveats_stand_in_the_order_of_their_kinds_and_once():
-    last, first = Caveat(CaveatKind.INTERVAL_OVER_PEOPLE, "b"), Caveat(CaveatKind.SETS_UNKNOWN, "a")
-    assert in_order([last, first, last]) == (first, last)
-    with pytest.raises(ValueError, match="no_kind"):
-        Caveat("no_kind", "d")
 
 
 PLAN = replace(samples.plan(), membership=MembershipSettings(shadows=4))

@@ -11,19 +11,7 @@ from scipy.stats import binom, binomtest
 from core.auditing.policy import default_policy
 from core.models.id3 import BudgetLedger
 from core.studies.bias_queries.mechanisms import LaplaceGlobal
-from core.studies.measured_epsilon.audits import (
-    COLUMNS,
-    MechanismAudit,
-    OneRun,
-    answer_draws,
-    card_draws,
-    desk_draws,
-    distinguished,
-    one_run_bound,
-    one_run_p_value,
-    tree_run,
-    two_table_bound,
-)
+from core.studies.measured_epsilon import audits
 from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilonSettings, demonstrable, exceeding
 from tests.unit.charts.checks import check
 
@@ -66,7 +54,9 @@ def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_calle
 
 def test_charts_measure_with_the_confidence_of_the_settings():
     """Of 50 guesses without a mistake every ε is rejected whose chance of that is below 1 minus the confidence."""
-    audit = MechanismAudit(mechanism="Tree", promised=9.0, spent=None, seen=OneRun(guesses=50, correct=50))
+    audit = audits.MechanismAudit(
+        mechanism="Tree", promised=9.0, spent=None, seen=audits.OneRun(guesses=50, correct=50)
+    )
     lengths = []
     for confidence in (0.5, 0.99):
         settings = MeasuredEpsilonSettings(epsilon=9.0, confidence=confidence)
@@ -85,12 +75,17 @@ def printed(canaries, guesses, correct, epsilon, delta):
 
 def test_the_printed_p_value_gives_the_printed_figure_and_can_be_exceeded():
     assert printed(1_000, 100, 75, 0.67298, 1e-4) == pytest.approx(0.05, abs=1e-4)  # they print 0.673
-    assert 0.60 < one_run_bound(100, 75, delta=1e-4, confidence=0.95) < one_run_bound(100, 75, confidence=0.95) < 0.77
+    assert (
+        0.60
+        < audits.one_run_bound(100, 75, delta=1e-4, confidence=0.95)
+        < audits.one_run_bound(100, 75, confidence=0.95)
+        < 0.77
+    )
     epsilon = 2.0  # three canaries: the chance of a guess falls with e^ε a mistake, and three mistakes are never made
     law = np.exp(epsilon * np.array([2.0, 1.0, 0.0]))
     law /= (law * [1, 3, 3]).sum()
     delta = law[2]  # all that its neighbours cannot make up for; the other ratios are e^ε
-    assert printed(3, 3, 1, epsilon, delta) < 0.999 < 1.0 == one_run_p_value(3, 1, epsilon, delta)
+    assert printed(3, 3, 1, epsilon, delta) < 0.999 < 1.0 == audits.one_run_p_value(3, 1, epsilon, delta)
 
 
 @pytest.mark.parametrize(("m", "r"), [(4, 4), (6, 6), (6, 3)])
@@ -102,7 +97,7 @@ def test_randomised_response_attains_the_p_value(m, r):
             chance = math.prod(keep if a == b else 1 - keep for a, b in zip(included, output, strict=True)) / 2**m
             law[sum(a == b for a, b in zip(included[:r], output[:r], strict=True))] += chance
     for v in range(r + 1):
-        assert one_run_p_value(r, v, epsilon) == pytest.approx(law[v:].sum(), abs=1e-12)
+        assert audits.one_run_p_value(r, v, epsilon) == pytest.approx(law[v:].sum(), abs=1e-12)
 
 
 def best_guessing(v, epsilon, delta):
@@ -123,42 +118,38 @@ def best_guessing(v, epsilon, delta):
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.0, 0.1)])
 def test_no_private_mechanism_exceeds_the_p_value(epsilon, delta):
     for v in range(1, 4):
-        best, bound = best_guessing(v, epsilon, delta), one_run_p_value(3, v, epsilon, delta)
+        best, bound = best_guessing(v, epsilon, delta), audits.one_run_p_value(3, v, epsilon, delta)
         assert best <= bound + 1e-9
         assert delta or bound == pytest.approx(best, abs=1e-8)
-    assert not delta or best > one_run_p_value(3, 3, epsilon) + delta / 4  # δ does buy something
+    assert not delta or best > audits.one_run_p_value(3, 3, epsilon) + delta / 4  # δ does buy something
 
 
 @pytest.mark.parametrize(
     ("r", "v", "delta", "confidence"), [(40, 33, 0.0, 0.95), (500, 400, 1e-6, 0.9999), (9, 9, 0.0, 0.95)]
 )
 def test_one_run_bound_is_where_the_p_value_crosses(r, v, delta, confidence):
-    bound = one_run_bound(r, v, delta=delta, confidence=confidence)
-    assert bound > 0.8
-    assert one_run_p_value(r, v, bound, delta) == pytest.approx(1 - confidence, abs=1e-6)
+    bound = audits.one_run_bound(r, v, delta=delta, confidence=confidence)
+    assert bound > 0.8 and audits.one_run_bound(100, 50, confidence=0.95) == 0.0
+    assert audits.one_run_p_value(r, v, bound, delta) == pytest.approx(1 - confidence, abs=1e-6)
 
 
 def test_two_table_bound_is_by_exact_limits():
+    assert audits.two_table_bound(10, 0, 0, confidence=0.95) == 0.0
     low = binomtest(300, 1_000).proportion_ci(0.95, method="exact").low
     high = binomtest(90, 1_000).proportion_ci(0.95, method="exact").high
     for delta in (0.0, 0.05):
-        bound = two_table_bound(1_000, 300, 90, delta=delta, confidence=0.95)
+        bound = audits.two_table_bound(1_000, 300, 90, delta=delta, confidence=0.95)
         assert bound == pytest.approx(math.log((low - delta) / high), abs=1e-12)
-
-
-@pytest.mark.parametrize("bound", [one_run_bound(100, 50, confidence=0.95), two_table_bound(10, 0, 0, confidence=0.95)])
-def test_bounds_of_nothing_shown_are_0(bound):
-    assert bound == 0.0
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("run", "runs", "least"),
     [
-        (lambda seed: answer_draws(LAPLACE, LAPLACE, 4_000, seed=seed, name="t", delta=0.0), 200, 0.65),
-        (lambda seed: card_draws(1.0, 1.0, 400, seed=seed), 50, 0.2),
-        (lambda seed: desk_draws(1.0, 1.0, 400, seed=seed)[0], 50, 0.2),
-        (lambda seed: tree_run(1.0, 300, seed=seed), 50, 0.4),
+        (lambda seed: audits.answer_draws(LAPLACE, LAPLACE, 4_000, seed=seed, name="t", delta=0.0), 200, 0.65),
+        (lambda seed: audits.card_draws(1.0, 1.0, 400, seed=seed), 50, 0.2),
+        (lambda seed: audits.desk_draws(1.0, 1.0, 400, seed=seed)[0], 50, 0.2),
+        (lambda seed: audits.tree_run(1.0, 300, seed=seed), 50, 0.4),
     ],
 )
 def test_bounds_of_every_mechanism_hold(run, runs, least):
@@ -170,18 +161,20 @@ def test_bounds_of_every_mechanism_hold(run, runs, least):
 def test_a_distinguishing_event():
     rng = np.random.default_rng(1)
     first, second = rng.normal(size=4_000), rng.normal(size=4_000)
-    assert distinguished(first, second).bound(0.95) < 0.1
-    assert distinguished(first, second - 2).bound(0.95) > 2.0
+    assert audits.distinguished(first, second).bound(0.95) < 0.1
+    assert audits.distinguished(first, second - 2).bound(0.95) > 2.0
     rare = np.where(rng.random(4_000) < 0.02, 9.0, 0.0)
     for near, far in ((first + rare, second), (first, second - rare)):  # seen on one table alone, on whichever
-        assert distinguished(near, far).bound(0.95) > 1.0
-        assert distinguished(near, far, delta=0.02).bound(0.95) < 0.5
+        assert audits.distinguished(near, far).bound(0.95) > 1.0
+        assert audits.distinguished(near, far, delta=0.02).bound(0.95) < 0.5
 
 
 def test_the_leaves_of_the_tree_are_read_as_well_as_their_noise_allows():
-    ledger = BudgetLedger(accounting="savings", requested_epsilon=2.0, depth=COLUMNS, n_attributes=COLUMNS)
+    ledger = BudgetLedger(
+        accounting="savings", requested_epsilon=2.0, depth=audits.COLUMNS, n_attributes=audits.COLUMNS
+    )
     assert ledger.leaf(1) == pytest.approx(0.85 * 2.0)
-    seen = tree_run(2.0, 5_000, seed=4)
+    seen = audits.tree_run(2.0, 5_000, seed=4)
     q = 1 / (1 + math.exp(-ledger.leaf(1)))
     assert seen.correct / 5_000 == pytest.approx(q, abs=4 * math.sqrt(q * (1 - q) / 5_000))
 
