@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .drawing import Axis, Drawing
@@ -17,27 +16,12 @@ from .theme import LINE, NARROW, fit, lines_of, plain, short, width
 _BESIDE = 108  # pixels right of the plot for the counts of regions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Points:
-    """People of one kind; `hover` is what the pointer shows of each."""
-
-    x: Sequence[float]
-    y: Sequence[float]
-    color: str
-    symbol: str = "circle"
-    size: float = 8
-    opacity: float = 1
-    hover: Sequence[str] | None = None
-    name: str = ""
-
-
 Part = tuple[tuple[float, float], tuple[float, float]]
 """A part of the plot, from where to where on either axis."""
 
 
 def draw_scatter(
     title: str,
-    points: Sequence[Points],
     *,
     x: Axis,
     y: Axis,
@@ -49,7 +33,7 @@ def draw_scatter(
     diagonal: bool = False,
     height: int = 344,
 ) -> Drawing:
-    """Draw points, the later ones on top.
+    """Draw the plane of points, which `add_points` puts on it.
 
     Parameters
     ----------
@@ -76,19 +60,6 @@ def draw_scatter(
         drawing.segment(x.ends, x.ends, "chance", width=1.5, dash="dot")
     if threshold is not None:
         drawing.segment(x.ends, threshold, "ink", width=1.5, dash="longdash")
-    for group in points:
-        rim = ("background", 1) if group.hover is not None else ("", 0)
-        drawing.markers(
-            [x.position(at) for at in group.x],
-            [y.position(at) for at in group.y],
-            size=group.size,
-            color=group.color,
-            symbol=group.symbol,
-            opacity=group.opacity,
-            rim=rim,
-            hover=group.hover,
-            name=group.name,
-        )
     for i, (label, color) in enumerate(counts):
         line = 9 + LINE * 12 + 4 + 18 * (len(counts) - 1 - i)
         drawing.above(fit(label, drawing.room + 34, 12), shift=(4 - 46, line), color=color)
@@ -106,6 +77,33 @@ def draw_scatter(
     descriptions = [*(label for label, _ in counts), *(label for _, label, _ in beside)]
     drawing.say(f"Scatter plot, {y.title} by {x.title}", "", descriptions)
     return drawing
+
+
+def add_points(
+    drawing: Drawing,
+    x: Sequence[float],
+    y: Sequence[float],
+    *,
+    color: str,
+    symbol: str = "circle",
+    size: float = 8,
+    opacity: float = 1,
+    hover: Sequence[str] | None = None,
+    name: str = "",
+) -> None:
+    """Put people of one kind on top of those drawn before; `hover` is what the pointer shows of each."""
+    rim = ("background", 1) if hover is not None else ("", 0)
+    drawing.markers(
+        [drawing.x.position(at) for at in x],
+        [drawing.y.position(at) for at in y],
+        size=size,
+        color=color,
+        symbol=symbol,
+        opacity=opacity,
+        rim=rim,
+        hover=hover,
+        name=name,
+    )
 
 
 _FEW = 20  # cells that are all put in words

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...charts.drawing import Axis, Drawing, Scale, decades, gap_text, shares, value_of
 from ...charts.lines import Curve, draw_lines, level
-from ...charts.planes import Points, draw_scatter
+from ...charts.planes import add_points, draw_scatter
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.theme import group_style, plain_name
 from ...stats.estimates import ALMOST_ALL, Estimate, gap
@@ -155,31 +155,15 @@ def draw_values(
     order = np.argsort(people.sensitive, kind="stable")  # the disadvantaged first
     values = decoded.values[order]
     truth = people.sensitive[order]
+    right = decoded.recovered[order] == truth
     n = values.size
-    points = []
+    styles = group_style(1 - advantaged), group_style(advantaged)
     counts = []
-    for group in (0, 1):
-        if group == 1:
-            style = group_style(advantaged)
-        else:
-            style = group_style(1 - advantaged)
-        rows = np.flatnonzero(truth == group)
-        right = decoded.recovered[order][rows] == group
-        for hit, suffix in ((True, ""), (False, "-open")):
-            selected = rows[right == hit]
-            hover = [f"{values[i]:.2f}" for i in rows[right == hit]]
-            look: dict[str, Any] = {
-                "color": style.color,
-                "symbol": style.symbol + suffix,
-                "size": 8 if n <= 200 else 5,
-            }
-            points.append(
-                Points(x=selected.tolist(), y=values[selected].tolist(), hover=hover, **look)
-            )
+    for group, style in enumerate(styles):
+        inside = truth == group
+        hits = f"{int(right[inside].sum()):,} of {int(inside.sum()):,}"
         name = plain_name(names[1 - group], 24)
-        counts.append(
-            (f"{int(right.sum()):,} of {rows.size:,} {name} inferred correctly", style.color)
-        )
+        counts.append((f"{hits} {name} inferred correctly", style.color))
     y = Axis(
         ends=(-0.7, 1.7),
         marks=(0, 1),
@@ -187,9 +171,8 @@ def draw_values(
         title="Recovered value; dashed: decision threshold",
         position=lambda value: min(max(value, -0.6), 1.6),
     )
-    return draw_scatter(
+    drawing = draw_scatter(
         "Recovered value of each person, filled where inferred correctly",
-        points,
         x=Axis(ends=(-0.02 * n, 1.02 * n), marks=(), labels=(), title="People, by group"),
         y=y,
         counts=counts,
@@ -197,6 +180,20 @@ def draw_values(
         threshold=float(decoded.threshold),
         height=290,
     )
+    size = 8 if n <= 200 else 5
+    for group, style in enumerate(styles):
+        for hit, suffix in ((True, ""), (False, "-open")):
+            selected = np.flatnonzero((truth == group) & (right == hit))
+            add_points(
+                drawing,
+                selected.tolist(),
+                values[selected].tolist(),
+                color=style.color,
+                symbol=style.symbol + suffix,
+                size=size,
+                hover=[f"{value:.2f}" for value in values[selected]],
+            )
+    return drawing
 
 
 def draw_targeted(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
 from ...charts.lines import Curve, draw_lines, level
-from ...charts.planes import Points, draw_scatter
+from ...charts.planes import add_points, draw_scatter
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.theme import group_style, plain_name
 from ...stats.estimates import percent
@@ -157,47 +157,15 @@ def draw_pinned(study: ModelCardResult) -> Drawing:
         )
         for when in ("before", "after")
     )
-    undisclosed = np.ones(people.n, dtype=bool)
-    undisclosed[disclosed.people] = False
-    grid = _once(before[undisclosed], after[undisclosed])
-    points = [Points(x=grid[0], y=grid[1], color="before", size=4, opacity=0.55, name="others")]
+    (left, right), (low, high) = ((_log_odds(end) for end in ends) for ends in (UNSURE, SETTLED))
     inferred = disclosed.inferred
     truth = people.sensitive[disclosed.people]
-    (left, right), (low, high) = ((_log_odds(end) for end in ends) for ends in (UNSURE, SETTLED))
-    beside = []
-    for code, name in ((1, people.group), (0, people.other_group)):
-        style = group_style(code)
-        for hit, color, symbol in ((True, *style), (False, style.color, "x")):
-            some = disclosed.people[(inferred == code) & ((inferred == truth) == hit)]
-            hover = [
-                f"{percent(float(before[i]))} before, {_certain(after[i])} after" for i in some
-            ]
-            look: dict[str, Any] = {
-                "color": color,
-                "symbol": symbol,
-                "size": 10,
-                "name": "right" if hit else "wrong",
-            }
-            points.append(
-                Points(x=before[some].tolist(), y=after[some].tolist(), hover=hover, **look)
-            )
-        number = int((inferred == code).sum())
-        wrong = int(((inferred == code) & (truth != code)).sum())
-        count_text = f"near-certain: {number} {plain_name(name, 12)}"
-        if wrong:
-            count_text += f", {wrong} wrong"
-        height = (high + _EDGE) / 2
-        if not code:
-            height = -height
-        color = style.color if number else "grey"
-        beside.append((height, count_text, color))
     names = np.array([people.other_group, people.group])
-    return draw_scatter(
+    drawing = draw_scatter(
         f"Who is exposed: probability of being one of {plain_name(people.group)}",
-        points,
         x=x,
         y=y,
-        beside=beside,
+        beside=_near_certain(study, (high + _EDGE) / 2),
         rows={
             "row": people.rows[disclosed.people],
             "before": disclosed.before,
@@ -208,6 +176,45 @@ def draw_pinned(study: ModelCardResult) -> Drawing:
         regions=[((left, right), (high, _EDGE)), ((left, right), (-_EDGE, low))],
         diagonal=True,
     )
+    undisclosed = np.ones(people.n, dtype=bool)
+    undisclosed[disclosed.people] = False
+    grid = _once(before[undisclosed], after[undisclosed])
+    add_points(drawing, *grid, color="before", size=4, opacity=0.55, name="others")
+    for code in (1, 0):
+        style = group_style(code)
+        for hit, symbol, name in ((True, style.symbol, "right"), (False, "x", "wrong")):
+            some = disclosed.people[(inferred == code) & ((inferred == truth) == hit)]
+            hover = [
+                f"{percent(float(before[i]))} before, {_certain(after[i])} after" for i in some
+            ]
+            add_points(
+                drawing,
+                before[some].tolist(),
+                after[some].tolist(),
+                color=style.color,
+                symbol=symbol,
+                size=10,
+                hover=hover,
+                name=name,
+            )
+    return drawing
+
+
+def _near_certain(study: ModelCardResult, height: float) -> list[tuple[float, str, str]]:
+    """Return how many are inferred as either group, in its colour, so far above and below the middle."""
+    people = study.people
+    inferred = study.pinned.inferred
+    truth = people.sensitive[study.pinned.people]
+    beside = []
+    for code, name, position in ((1, people.group, height), (0, people.other_group, -height)):
+        number = int((inferred == code).sum())
+        wrong = int(((inferred == code) & (truth != code)).sum())
+        text = f"near-certain: {number} {plain_name(name, 12)}"
+        if wrong:
+            text += f", {wrong} wrong"
+        color = group_style(code).color if number else "grey"
+        beside.append((position, text, color))
+    return beside
 
 
 def _log_odds(probability: Any) -> Any:
