@@ -356,16 +356,11 @@ def _printed(reports: Reports) -> Iterator[str]:
     for caveat in verdict.caveats:
         yield f"- {caveat.text}"
     yield ""
+    untrue = false_promise(audit.plan.config.tolerance, audit.model.achieved)
     for row in verdict.rows:
         if row.check == "unfairness" and row.measurement is not None:
             yield f"{row.title}: {row.measurement.attacked}"
-        untrue = false_promise(audit.plan.config.tolerance, audit.model.achieved)
-        if (
-            untrue
-            and row.check == "correction_gain"
-            and row.measurement
-            and row.measurement.outcome == Outcome.DONE
-        ):
+        if untrue and row.check == "correction_gain" and row.attempt.outcome == Outcome.DONE:
             yield f"{row.title}: {untrue}"
     for study in audit.findings:
         yield ""

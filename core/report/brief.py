@@ -704,7 +704,7 @@ class _Brief:
         for row in self.measured:
             if row.verdict != Status.INCONCLUSIVE or row.decided is None or row.limit is None:
                 continue
-            if times_more_records(row.decided, float(row.limit.value)) > MOST_TIMES:
+            if times_more_records(row.decided, row.limit.value) > MOST_TIMES:
                 at_limit.append(self.short(row))
         if at_limit:
             yield "At limit", f"{', '.join(at_limit)}: no realistic sample settles it."

@@ -292,7 +292,7 @@ def _paired(
         now=verdict,
         before=_number(was),
         after=_number(now),
-        limit=float(limits[-1].value),
+        limit=limits[-1].value,
     )
     turn, why = _incomparable(check_change, was, now, question)
     if turn is not None or check_change.before is None or check_change.after is None:

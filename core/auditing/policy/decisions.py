@@ -338,7 +338,7 @@ def _claim(limit: Limit, measurement: Measurement | None) -> LimitTest | None:
     if math.isnan(estimate.value):
         return None
     return LimitTest(
-        estimate=estimate, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom
+        estimate=estimate, limit=limit.value, at_least=at_least, freedom=measurement.freedom
     )
 
 

@@ -93,9 +93,7 @@ class CheckVerdict(Result):
         """Return whether it is required, could not be run on what is at hand, and its limit allows that."""
         if self.limit is None or not self.limit.required or self.limit.if_not_run != "allowed":
             return False
-        return self.verdict == Status.NOT_RUN and (
-            self.measurement is None or self.measurement.outcome == Outcome.NOT_RUN
-        )
+        return self.verdict == Status.NOT_RUN and self.attempt.outcome == Outcome.NOT_RUN
 
     @property
     def is_decisive(self) -> bool:
@@ -376,12 +374,8 @@ _ABOUT_FAIRLEAK = "Every required limit is kept, but it is about FairLeak, not a
 
 def _calculated(rows: Sequence[CheckVerdict]) -> str:
     """Write how many required checks pass without an attack, by what the plan declares."""
-    passing = [
-        row.measurement
-        for row in rows
-        if row.is_decisive and row.verdict == Status.PASS and row.measurement
-    ]
-    n = sum(measurement.basis == Basis.DECLARED for measurement in passing)
+    passing = [row for row in rows if row.is_decisive and row.verdict == Status.PASS]
+    n = sum(row.attempt.basis == Basis.DECLARED for row in passing)
     if n:
         return f"Of the passes from the plan alone, without an attack: {n}."
     return ""
@@ -435,7 +429,7 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     span = _span(row)
     if row.limit is None or estimate is None or math.isnan(span):
         return None
-    limit = float(row.limit.value)
+    limit = row.limit.value
     return bullet_on_scale(estimate.value, row.decided or estimate, middle=limit, span=span)
 
 
@@ -448,7 +442,7 @@ def distance_to_limit(row: CheckVerdict) -> float:
     span = _span(row)
     if row.limit is None or estimate is None or math.isnan(span):
         return math.nan
-    return (estimate.value - float(row.limit.value)) / span
+    return (estimate.value - row.limit.value) / span
 
 
 def _span(row: CheckVerdict) -> float:
@@ -462,7 +456,7 @@ def _span(row: CheckVerdict) -> float:
     ):
         return math.nan
     check = CHECKS[row.check]
-    limit = float(row.limit.value)
+    limit = row.limit.value
     worse = -1.0 if check.at_least else 1.0
     distance = worse * (limit - check.chance)
     if distance <= 0.0:
@@ -559,7 +553,7 @@ def _not_run(row: CheckVerdict) -> str:
         return "Not blocking: the policy requires it only where it can be run."
     if not row.is_decisive:
         return "Nothing to do: the policy does not require it here."
-    if row.measurement is not None and row.measurement.outcome == Outcome.FAILED:
+    if row.attempt.outcome == Outcome.FAILED:
         return f"Remove the cause of the error and audit again. {_BLOCKS}"
     reason = ""
     if row.measurement is not None:
@@ -584,7 +578,7 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         return f"Not everybody could be measured: {measurement.reason} Supply more records, or decide in writing."
     if decided is None:
         return "There is no interval, so the records needed are unknown. Decide in writing."
-    bound = float(limit.value)
+    bound = limit.value
     unit = "records" if measurement.freedom is None else "repetitions"
     wider = ""
     if not measurement.estimate.low <= bound <= measurement.estimate.high:

@@ -488,7 +488,7 @@ def _side(
     leaks = {
         row.check: _relative(row, chance.get(row.check, 0.0))
         for row in verdict.rows
-        if row.is_decisive and row.check in counted and row.measurement and row.measurement.estimate
+        if row.is_decisive and row.check in counted and row.attempt.estimate
     }
     leaking = max(leaks, key=lambda check: leaks[check][0], default="")
     leak, low, high = (
@@ -520,7 +520,7 @@ def _measurement(check: str, halves: Sequence[Half]) -> Measurement:
 
 def _span(row: CheckVerdict, chance: float) -> float:
     assert row.limit is not None
-    return max(abs(float(row.limit.value) - chance), _LEAST_SPAN)
+    return max(abs(row.limit.value - chance), _LEAST_SPAN)
 
 
 def _relative(row: CheckVerdict, chance: float) -> tuple[float, float, float]:
@@ -529,7 +529,7 @@ def _relative(row: CheckVerdict, chance: float) -> tuple[float, float, float]:
     estimate = row.attempt.estimate
     if estimate is None or math.isnan(estimate.value):
         return 0.0, 0.0, 0.0
-    limit = float(row.limit.value)
+    limit = row.limit.value
     span = _span(row, chance)
     value, low, high = (
         1.0 + (end - limit) / span for end in (estimate.value, estimate.low, estimate.high)
@@ -541,7 +541,7 @@ def _beyond(row: CheckVerdict, chance: float) -> float:
     """Return how far the interval of a verdict reaches over its limit, relative to it; without one infinitely."""
     if row.limit is None or row.decided is None:
         return math.inf
-    limit = float(row.limit.value)
+    limit = row.limit.value
     at_least = CHECKS[row.check].at_least
     if at_least:
         over = limit - row.decided.low

@@ -14,7 +14,6 @@ from ...auditing.policy import (
     CheckVerdict,
     Status,
     estimate_text,
-    limit_text,
     next_step,
 )
 from ...auditing.policy.limits import check_title
@@ -108,17 +107,11 @@ def _leak_comparison(choice: Choice) -> str:
 def _leak(side: Side, attribute: str) -> str:
     """Return the worst leak with its interval: "membership 0.51 (95% CI 0.46 to 0.55), allowed is at most 0.6"."""
     for row in side.verdict.rows:
-        if (
-            row.check == side.leaking
-            and row.limit is not None
-            and row.measurement
-            and row.measurement.estimate
-        ):
-            value, ends = estimate_text(
-                row.check, row.measurement.estimate, limit=float(row.limit.value)
-            )
+        estimate = row.attempt.estimate
+        if row.check == side.leaking and row.limit is not None and estimate is not None:
+            value, ends = estimate_text(row.check, estimate, limit=row.limit.value)
             text = f"{short_check(row.check, attribute)} {value} ({ends.replace(':', ' CI', 1)})"
-            return f"{text}, allowed is {limit_text(row.check, row.limit.value)}"
+            return f"{text}, allowed is {row.limit_label}"
     return short_check(side.leaking, attribute)
 
 
@@ -341,14 +334,10 @@ def held_back(choice: Choice) -> str:
 
 def _against(row: CheckVerdict, attribute: str) -> str:
     name = short_check(row.check, attribute)
-    limit = ""
-    if row.limit is not None:
-        limit = limit_text(row.check, row.limit.value)
-    if row.measurement is None or row.measurement.estimate is None:
+    estimate = row.attempt.estimate
+    if estimate is None or row.limit is None:
         return f"{name}: {row.why}"
-    beside = None if row.limit is None else float(row.limit.value)
-    estimate = row.measurement.estimate
-    value, ends = estimate_text(row.check, row.decided or estimate, limit=beside)
+    value, ends = estimate_text(row.check, row.decided or estimate, limit=row.limit.value)
     adjusted = ""
     if row.decided and row.decided.level > estimate.level:
         adjusted = ", adjusted for several limits"
@@ -357,7 +346,7 @@ def _against(row: CheckVerdict, attribute: str) -> str:
         does = "is beyond its limit"
     else:
         does = f"is {VERDICT_TITLES[row.verdict].lower()}"
-    return f"{name} {value} ({ends}) {does}: allowed is {limit}."
+    return f"{name} {value} ({ends}) {does}: allowed is {row.limit_label}."
 
 
 def _to_do(choice: Choice) -> str:
@@ -405,7 +394,7 @@ def _settling(choice: Choice) -> str:
 def _times(row: CheckVerdict) -> float:
     if row.decided is None or row.limit is None:
         return 0.0
-    return times_more_records(row.decided, float(row.limit.value))
+    return times_more_records(row.decided, row.limit.value)
 
 
 def _other_models(choice: Choice) -> str:
@@ -590,7 +579,7 @@ def numbers(choice: Choice) -> tuple[Row, ...]:
             "Half": half,
             "Check": row.check,
             "Value": Quantity(row.attempt.estimate),
-            "Limit": float(row.limit.value),
+            "Limit": row.limit.value,
             "Verdict": VERDICT_TITLES[row.verdict],
         }
         for candidate in choice.candidates
