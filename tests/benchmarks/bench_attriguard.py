@@ -1,13 +1,12 @@
 """How fast the noise of AttriGuard is found and allocated, and how fast a moved budget is answered.
 
-Run from the repository's root: ``python -m tests.benchmarks.bench_attriguard``, with FAIRLEAK_DATA for the ratings of
-Jia and Gong (2018); without them the demo's invented ratings stand in, which are too few to judge the two ratios by,
-as these grow with the number of people. The plain loop is Algorithm 1 one person
-and one entry at a time (`tests.linear_cases`) on a spread sample of the pairs, the solver cvxpy with Clarabel on a
-sample of the people; both are reckoned up to all of them.
+Run with FAIRLEAK_DATA for the ratings of Jia and Gong (2018); without them the demo's invented ratings stand in, which
+are too few to judge the two ratios by, as these grow with the number of people. The plain loop is Algorithm 1 one
+person and one entry at a time (`tests.linear_cases`) on a spread sample of the pairs, the solver cvxpy with Clarabel on
+a sample of the people; both are reckoned up to all of them.
 
-Limits: the search is at least 12 times as fast as the plain loop; `allocate` at least 300 times as fast as cvxpy and
-at most 9 ms; a budget moved for 1,631 people, 25 values and 9 attackers takes at most 100 ms; a process of its own that
+Limits: the search is at least 12 times as fast as the plain loop; `allocate` at least 300 times as fast as cvxpy and at
+most 9 ms; a budget moved for 1,631 people, 25 values and 9 attackers takes at most 100 ms; a process of its own that
 runs the whole study, all attackers included, takes at most 2 GB of memory (about a minute and a half).
 """
 
@@ -27,8 +26,6 @@ from tests.ratings_samples import ratings_settings
 ATTACKERS = 9
 LOOP_PEOPLE, SOLVER_PEOPLE = 24, 60
 BUDGETS = (0.1, 0.3, 1.0)
-LIMIT_LOOP, LIMIT_SOLVER, LIMIT_ALLOCATE, LIMIT_MOVE = 12.0, 300.0, 0.009, 0.1
-LIMIT_MEMORY = 2.0  # GB
 
 
 def whole_study():
@@ -83,7 +80,6 @@ def study(noise, shares):
 
 
 def main():
-    """Print the figures and one verdict a limit."""
     from sklearn.linear_model import LogisticRegression
 
     ratings = available_ratings()
@@ -107,17 +103,6 @@ def main():
     code = "from tests.benchmarks.bench_attriguard import whole_study; print(whole_study())"
     process = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     memory = float(process.stdout.split()[-1])
-    ratios = [
-        (f"the search is {loop:.0f} >= {LIMIT_LOOP:g} times as fast as the loop", loop >= LIMIT_LOOP),
-        (f"allocate is {ratio:.0f} >= {LIMIT_SOLVER:g} times as fast as cvxpy", ratio >= LIMIT_SOLVER),
-    ]
-    reached = [
-        (f"allocate takes {slowest * 1e3:.1f} ms <= {LIMIT_ALLOCATE * 1e3:g} ms", slowest <= LIMIT_ALLOCATE),
-        (f"a moved budget takes {move * 1e3:.0f} ms <= {LIMIT_MOVE * 1e3:g} ms", move <= LIMIT_MOVE),
-        (f"the whole study takes {memory:.2f} GB <= {LIMIT_MEMORY:g} GB at its peak", memory <= LIMIT_MEMORY),
-    ]
-    verdicts(reached if ratings.synthetic else [*ratios, *reached])
-
-
-if __name__ == "__main__":
-    main()
+    if not ratings.synthetic:
+        verdicts(("times as fast as the loop", loop, 12, "least"), ("times as fast as cvxpy", ratio, 300, "least"))
+    verdicts(("s of allocate", slowest, 0.009), ("s of a moved budget", move, 0.1), ("GB of a whole study", memory, 2))

@@ -43,8 +43,6 @@ SEEDS = (42, 1, 2, 3)
 THINK = (5.0, 30.0)
 """Seconds a session reads a page, at least and at most: a finding, its evidence and a chart are 60 words and more."""
 
-LONGEST = 10.0
-MEMORY_RATIO = 1.3
 AFTER = 120.0
 PATIENT = 300.0
 GIVES_WAY = 5
@@ -209,7 +207,6 @@ def officer(number, rows, waits):
 
 
 def main():
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--sessions", type=int, default=30, help="all of them, officers included")
@@ -269,17 +266,9 @@ def main():
         print(f"failed: {failure}")
     longest = max((wait for page in waits.durations["class"].values() for wait in page), default=0.0)
     verdicts(
-        [
-            (
-                f"no page of the demo keeps a session waiting for more than {LONGEST:g} s: {longest:.1f} s",
-                longest <= LONGEST,
-            ),
-            (
-                f"memory afterwards at most {MEMORY_RATIO:g} x that before: {after / before:.2f} x",
-                after <= MEMORY_RATIO * before,
-            ),
-            ("nobody's session failed", not waits.failed and "Traceback" not in log),
-        ]
+        ("s that a page of the demo keeps a session waiting", longest, 10),
+        ("times the memory before, afterwards", after / before, 1.3),
+        ("sessions that failed", len(waits.failed) + log.count("Traceback"), 0),
     )
 
 

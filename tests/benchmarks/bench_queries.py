@@ -1,9 +1,8 @@
 """How fast the attacks on bias answers are, how much of it is HiGHS, and how long a move of the page's slider takes.
 
-Run from the repository's root: ``python -m tests.benchmarks.bench_queries``. Attacks: synthetic people, a tenth
-disadvantaged, a U-shaped base model, jitter of 0.1; a bare call is `scipy.optimize.linprog` with "highs-ds" on the same
-matrices, built beforehand, without HiGHS' presolve, as the attacks have it. Slider:
-a hundred of the demo's applicants, people and questions drawn beforehand, as on the page.
+Attacks: synthetic people, a tenth disadvantaged, a U-shaped base model, jitter of 0.1; a bare call is
+`scipy.optimize.linprog` with "highs-ds" on the same matrices, built beforehand, without HiGHS' presolve, as the attacks
+have it. Slider: a hundred of the demo's applicants, people and questions drawn beforehand, as on the page.
 
 Limits: at n = 1,000 people and m = 400 answers an attack takes at most 1.3 times the bare call; 50 attacks at n = 100
 and m = 25 take at most 250 ms; a move of the slider takes at most 300 ms of processor time with the strongest decoder.
@@ -32,8 +31,7 @@ from core.studies.subject import AuditConfig, subject_of
 from tests.benchmarks.measuring import seconds, verdicts
 
 LARGE, SMALL, REPEATS, INSTANCES = (1000, 400), (100, 25), 50, 3
-LIMIT_RATIO, LIMIT_MANY = 1.3, 0.25
-PEOPLE, NUMBERS, LIMIT_MOVE = 100, (10, 25, 40, 60), 0.3
+PEOPLE, NUMBERS = 100, (10, 25, 40, 60)
 MECHANISMS = {
     "exact": Exact(),
     "rounded, 3 decimals": Rounded(3),
@@ -77,7 +75,7 @@ def attacks():
     """Print a row a method and its verdicts; own and bare calls take turns, so that a busy machine slows both."""
     print("Attacks on bias answers: one at n = 1,000 and m = 400, and 50 at n = 100 and m = 25")
     wall = partial(seconds, clock=time.perf_counter)
-    small, reached = [problem(*SMALL, seed) for seed in range(REPEATS)], []
+    small = [problem(*SMALL, seed) for seed in range(REPEATS)]
     for method in RECOVERY_METHODS:
         attack(small[0], method)  # the first call imports the solver
         durations = []
@@ -86,11 +84,8 @@ def attacks():
             durations.append([wall(partial(attack, instance, method)), wall(bare_call(instance, method))])
         attack_time, plain = (median(column) for column in zip(*durations, strict=True))
         many = median(sum(wall(partial(attack, instance, method)) for instance in small) for _ in range(3))
-        ratio = attack_time / plain
-        reached.append((f"{method}, n = 1,000: {ratio:.2f} <= {LIMIT_RATIO:g} bare calls", ratio <= LIMIT_RATIO))
-        label = f"{method}, {REPEATS} times n = 100: {many * 1e3:.0f} ms <= {LIMIT_MANY * 1e3:g} ms"
-        reached.append((label, many <= LIMIT_MANY))
-    verdicts(reached)
+        verdicts((f"bare calls, {method}, n = 1,000", attack_time / plain, 1.3))
+        verdicts((f"s, {method}, {REPEATS} times n = 100", many, 0.25))
 
 
 def moves():
@@ -106,15 +101,10 @@ def moves():
         timings = [seconds(partial(trials.leak, m, mechanism, "strongest"), 3) for m in NUMBERS]
         slowest = max(slowest, *timings)
         print(f"{name:<28}" + "".join(f"{1e3 * timing:>7.0f}" for timing in timings), flush=True)
-    verdicts([(f"the slowest move {1e3 * slowest:.0f} ms <= {1e3 * LIMIT_MOVE:g} ms", slowest <= LIMIT_MOVE)])
+    verdicts(("s of the slowest move", slowest, 0.3))
 
 
 def main():
-    """Measure both."""
     attacks()
     print()
     moves()
-
-
-if __name__ == "__main__":
-    main()

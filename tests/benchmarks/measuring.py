@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
-__all__ = ["DATA", "is_adult_available", "seconds", "verdicts"]
-
 DATA = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 
 
@@ -30,7 +28,8 @@ def seconds(work, repeats=1, *, clock=time.process_time):
     return median(durations)
 
 
-def verdicts(reached):
-    """Print a line a limit: what it is, and whether it is reached."""
-    for sentence, good in reached:
-        print(f"{'reached' if good else 'NOT reached'}: {sentence}", flush=True)
+def verdicts(*reached):
+    """Print a line a limit: what it is, the number measured, and the most it may be; the least where that is said."""
+    for what, value, limit, *least in reached:
+        good, sign = (value >= limit, ">=") if least else (value <= limit, "<=")
+        print(f"{'reached' if good else 'NOT reached'}: {what}: {value:.3g} {sign} {limit:g}", flush=True)
