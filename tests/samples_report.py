@@ -1,8 +1,8 @@
 """A release audit made by hand, with every verdict and hostile names, and the reports made of it with changes."""
 
 import copy
-import dataclasses
 import math
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -35,9 +35,6 @@ from core.studies.subject import AuditConfig
 HOSTILE = "</td><script>alert('x')</script> & \"women\" <img src=x onerror=alert(1)>"
 FORMULA = '=HYPERLINK("http://x","y")'
 
-Cells = tuple[int, int, int, int]
-"""True positives, false negatives, false positives, true negatives on the test records."""
-
 
 def _estimate(value, low, high, n=15375):
     return Estimate(value=value, low=low, high=high, n=n)
@@ -45,7 +42,7 @@ def _estimate(value, low, high, n=15375):
 
 def group(name, cells, labelled, count):
     """Return a group's summary from its counts."""
-    tp, fn, fp, tn = cells
+    tp, fn, fp, tn = cells  # on the test records
     return GroupSummary(
         group=name,
         count=count,
@@ -68,7 +65,7 @@ SMALL_GROUPS = (
     group("west", (500, 300, 600, 1437), 2400, 8500),
 )
 
-_LIMITS = (
+_LIMITS = (  # check, value, author, rationale, source
     ("unfairness", 0.02, "A. Officer", "As the model's documentation promises.", "Model documentation, section 4"),
     ("four_fifths", 0.8, "A. Officer", "The rule of thumb of the authorities.", "29 CFR 1607.4 (D)"),
     ("correction_gain", 0.05, "B. Müller", "Less than one person in twenty.", "Release policy, item 3"),
@@ -289,24 +286,20 @@ def sample(groups=GROUPS):
     )
 
 
-def judged_audit(audit=None, *, policy=POLICY, tests=()):
+def judged_audit(audit=None, *, policy=POLICY):
     """Return the audit with the verdict, summaries and fingerprints that its numbers and this code give."""
     audit = audit or sample()
-    plan = dataclasses.replace(audit.plan, data=dataclasses.replace(audit.plan.data, file="people.csv"))
+    plan = replace(audit.plan, data=replace(audit.plan.data, file="people.csv"))
     bound = certain(declared_limits(plan.bias_queries)[0], 0)
-    measurements = tuple(
-        dataclasses.replace(m, estimate=bound) if m.check == "targeted_leakage" else m for m in audit.measurements
-    )
+    measurements = tuple(replace(m, estimate=bound) if m.check == "targeted_leakage" else m for m in audit.measurements)
     gap = next(m.estimate for m in measurements if m.check == "unfairness")
     passed = audit.self_tests[0]
-    tests = tests or tuple(
-        dataclasses.replace(passed, attack=plant.attack, told=plant.explanation) for _, plant in trials()
-    )
-    return dataclasses.replace(
+    tests = tuple(replace(passed, attack=plant.attack, told=plant.explanation) for _, plant in trials())
+    return replace(
         audit,
         plan=plan,
         measurements=measurements,
-        model=dataclasses.replace(audit.model, unfairness_test=gap),
+        model=replace(audit.model, unfairness_test=gap),
         self_tests=tests,
         verdict=judge(
             policy,
@@ -315,7 +308,7 @@ def judged_audit(audit=None, *, policy=POLICY, tests=()):
             failed_tests=failed_tests(tests),
             caveats=verdict_caveats(audit.caveats, chosen=False, self_tests=tests),
         ),
-        provenance=dataclasses.replace(
+        provenance=replace(
             audit.provenance,
             policy=content_fingerprint(policy),
             plan=plan_fingerprint(plan),
@@ -340,10 +333,10 @@ def report(
     audit, changes = sample(), replacements or {}
     retained = [m for m in audit.measurements if changes.get(m.check, m) is not None]
     measurements = tuple(_with(m, changes.get(m.check)) for m in retained)
-    config = dataclasses.replace(audit.plan.config, seed=seed)
-    audit = dataclasses.replace(
+    config = replace(audit.plan.config, seed=seed)
+    audit = replace(
         audit,
-        plan=dataclasses.replace(audit.plan, config=config),
+        plan=replace(audit.plan, config=config),
         measurements=measurements,
         times={**audit.times, "started": started},
     )
@@ -353,23 +346,23 @@ def report(
 def with_basis(audit, check, basis):
     """Return the audit with another basis of one measurement, judged again."""
     measurements = tuple(
-        dataclasses.replace(measurement, basis=basis) if measurement.check == check else measurement
+        replace(measurement, basis=basis) if measurement.check == check else measurement
         for measurement in audit.measurements
     )
     verdict = judge(audit.verdict.policy, measurements, attribute=audit.data.attribute)
-    return dataclasses.replace(audit, measurements=measurements, verdict=verdict)
+    return replace(audit, measurements=measurements, verdict=verdict)
 
 
 def with_failed_tests(document):
     """Return a report whose self-tests, of which there are some, all failed."""
     assert document.self_tests
-    tests = tuple(dataclasses.replace(test, passed=False) for test in document.self_tests)
-    return dataclasses.replace(document, self_tests=tests)
+    tests = tuple(replace(test, passed=False) for test in document.self_tests)
+    return replace(document, self_tests=tests)
 
 
 def _with(measurement, replacement):
     if isinstance(replacement, Estimate):
-        return dataclasses.replace(measurement, estimate=replacement)
+        return replace(measurement, estimate=replacement)
     return replacement or measurement
 
 
@@ -429,9 +422,9 @@ def with_texts(value, change, name=""):
         return value if name in _FIXED else change(value)
     if isinstance(value, Settings):
         return value  # a report's settings keep their rules
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if is_dataclass(value) and not isinstance(value, type):
         copied = copy.copy(value)
-        for field in dataclasses.fields(value):  # past the rules of settings, which a damaged object breaks
+        for field in fields(value):  # past the rules of settings, which a damaged object breaks
             object.__setattr__(copied, field.name, with_texts(getattr(value, field.name), change, field.name))
         return copied
     if isinstance(value, dict):

@@ -199,9 +199,9 @@ def attacked(people, train, split, *, seed, unseen=None):
     )
 
 
-def repeats_of(people, train, *, repeats, seed=42):
+def repeats_of(people, train, *, repeats):
     """Return a point a repeat, each with a split of its own."""
-    seeds = [child_seed(seed, f"membership, repeat {repeat}") for repeat in range(repeats)]
+    seeds = [child_seed(42, f"membership, repeat {repeat}") for repeat in range(repeats)]
     splits = [member_split(people.n, seed=child) for child in seeds]
     targets = [attacked(people, train, split, seed=child) for split, child in zip(splits, seeds, strict=True)]
     return [target.point(repeat=repeat) for repeat, target in enumerate(targets)]

@@ -33,11 +33,11 @@ def history():
     return History.open(default_history(), create=False)
 
 
-def with_model(dashboard, model="Loans", version="1.0"):
+def with_model(dashboard):
     """Type model and version; AppTest's select box takes a name from its options alone."""
-    dashboard.widget("sign_model").options.append(model)
-    dashboard.widget("sign_model").set_value(model)
-    return dashboard.choose(sign_version=version)
+    dashboard.widget("sign_model").options.append("Loans")
+    dashboard.widget("sign_model").set_value("Loans")
+    return dashboard.choose(sign_version="1.0")
 
 
 def signed(dashboard, decision, who, reason="Checks fail."):
@@ -129,15 +129,9 @@ def test_a_report_signed_while_the_self_test_runs_stays_on_the_page_when_it_has_
     dashboard = start().open("report", settled=False)
     dashboard.until(lambda: dashboard.has_button("open_decision"))
     dashboard.press("open_decision")
-    for key, value in (
-        ("sign_model", "Loans"),
-        ("sign_version", "1.0"),
-        ("sign_who", "Ada, DPO"),
-        ("sign_reason", "-"),
-    ):
-        if key == "sign_model":
-            dashboard.widget(key).options.append(value)
-        dashboard.widget(key).set_value(value)
+    dashboard.widget("sign_model").options.append("Loans")
+    for key, value in {"model": "Loans", "version": "1.0", "who": "Ada, DPO", "reason": "-"}.items():
+        dashboard.widget(f"sign_{key}").set_value(value)
     dashboard.test.run()
     dashboard.press("sign_audit")
     (entry,) = history().entries()

@@ -4,10 +4,6 @@ Run with FAIRLEAK_DATA for the ratings of Jia and Gong (2018); without them the 
 are too few to judge the two ratios by, as these grow with the number of people. The plain loop is Algorithm 1 one
 person and one entry at a time (`tests.linear_cases`) on a spread sample of the pairs, the solver cvxpy with Clarabel on
 a sample of the people; both are reckoned up to all of them.
-
-Limits: the search is at least 12 times as fast as the plain loop; `allocate` at least 300 times as fast as cvxpy and at
-most 9 ms; a budget moved for 1,631 people, 25 values and 9 attackers takes at most 100 ms; a process of its own that
-runs the whole study, all attackers included, takes at most 2 GB of memory (about a minute and a half).
 """
 
 import subprocess

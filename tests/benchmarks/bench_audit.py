@@ -2,7 +2,6 @@
 
 Run from the repository's root: ``python -m tests.benchmarks.bench_audit [ROWS ...]``. The table has eight features,
 scores with four decimals and the sets; the policy is the one for given predictions and asks for everything it can.
-Limits: 60 seconds at 60,000 rows, 200 seconds and 1.2 GB at a million.
 """
 
 import re

@@ -1,8 +1,6 @@
 """How long an experiment over 49 tolerances takes, and what a second worker is worth.
 
 Adult where FAIRLEAK_DATA has it, else the demo. Nothing is stored.
-
-Limits: two workers at least 1.7 x as fast as one (on two cores or more), and the same points to the bit.
 """
 
 import os

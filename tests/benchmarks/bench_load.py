@@ -9,8 +9,7 @@ to the server (nice), and the officers', which paint large tables without a grap
 Linux shares a processor between the sessions of processes first (sched_autogroup), so that theirs are told to give way
 as sessions, too.
 
-Limits: no page of the demo keeps a session waiting for more than 10 s; two minutes after all have gone, memory is at
-most 1.3 x what it was when all pages had been opened once. Needs Chromium; says so and stops where there is none.
+Needs Chromium; says so and stops where there is none.
 """
 
 import argparse

@@ -1,9 +1,6 @@
 """How fast a private tree grows on Adult, beside scikit-learn's decision tree of the same depth.
 
 Run with FAIRLEAK_DATA for Adult; without it the demo's people four times over stand in.
-
-Limits: the plain tree (epsilon = inf, half of the people, numbers in 10 bins, depth 14) takes at most 3 times 93 ms; an
-epsilon move on the membership page (training, quick attack, gaps with intervals) takes at most 300 ms.
 """
 
 import math

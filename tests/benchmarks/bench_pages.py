@@ -1,7 +1,6 @@
 """How fast a slider moves its chart, against a page with one empty chart, in one run.
 
-Limit: slider to painted chart at most 2.1 x that of a page with one empty chart. Needs Chromium; says so and stops
-where there is none. How long pages wait for their findings is in `bench_start`.
+Needs Chromium; says so and stops where there is none. How long pages wait for their findings is in `bench_start`.
 """
 
 import tempfile

@@ -5,9 +5,8 @@ when the page's finding is on screen, *settled* when no script has run and no pr
 half after. The first start prepares results beside the visits, as it always does; the folder is filled before the
 second.
 
-Limits of the second start: each finding within 3 s, each page settled within 10 s. Needs Chromium; says so and stops
-where there is none. ``python -m tests.benchmarks.bench_start FOLDER`` takes a cache folder that is full already, and
-leaves the first start out.
+Needs Chromium; says so and stops where there is none. ``python -m tests.benchmarks.bench_start FOLDER`` takes a cache
+folder that is full already, and leaves the first start out.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""What it costs to ask a model file in a process of its own.
-
-Limit: 1.3 times the time in this process, or 0.3 seconds more, whichever is larger; from the file to the answers.
-"""
+"""What it costs to ask a model file in a process of its own."""
 
 import time
 

@@ -60,7 +60,7 @@ def provider(*, seconds=3600):
         process.wait(15)
 
 
-def secrets(file, provider, roles=ROLES, redirect="http://localhost:{port}"):
+def secrets(file, provider, redirect="http://localhost:{port}"):
     """Write a secrets file; returns its path, for STREAMLIT_SECRETS_FILES."""
     file.write_text(f"""
 [auth]
@@ -69,7 +69,7 @@ cookie_secret = "{SECRET}"
 client_id = "fairleak"
 client_secret = "whatever"
 server_metadata_url = "{provider}/.well-known/openid-configuration"
-{roles}""")
+{ROLES}""")
     return str(file)
 
 

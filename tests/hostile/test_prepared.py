@@ -75,35 +75,43 @@ def test_a_damaged_file_is_ignored_and_written_again(kind, folder):
     assert writer.load(KEY) is not None and loaded(folder)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-@pytest.mark.parametrize("name", ["", KEY, ".."])
-def test_what_others_may_write_to_is_not_read(name, folder):
-    location = folder / name
+def share(location):
+    """Let the group write to a file or folder."""
     os.chmod(location, stat.S_IMODE(location.stat().st_mode) | 0o020)
+
+
+def give_away(location):
+    if not hasattr(os, "getuid") or os.getuid() != 0:
+        pytest.skip("only root can give files away")
+    os.chown(location, 12345, -1)
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="permissions, links and pipes of POSIX")
+
+
+@posix
+@pytest.mark.parametrize("change", [share, give_away])
+@pytest.mark.parametrize("name", ["", KEY, ".."])
+def test_what_others_may_write_to_or_own_is_not_read(name, change, folder):
+    change(folder / name)
     assert not loaded(folder)
     if name != KEY:
         with pytest.raises(InputError, match="the user's alone"):
             ResultWriter(folder)
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
-@pytest.mark.parametrize("name", ["", KEY, ".."])
-def test_what_belongs_to_others_is_not_read(name, folder):
-    os.chown(folder / name, 12345, -1)
+@posix
+@pytest.mark.parametrize(
+    "make", [lambda path: path.symlink_to("elsewhere"), os.mkfifo, os.mkdir], ids=["link", "pipe", "folder"]
+)
+def test_what_is_no_file_is_not_read(make, folder):
+    (folder / KEY).rename(folder / "elsewhere")
+    make(folder / KEY)
     assert not loaded(folder)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
-def test_links_pipes_and_folders_are_not_read(folder, tmp_path):
-    (folder / KEY).rename(tmp_path / "elsewhere")
-    (folder / KEY).symlink_to(tmp_path / "elsewhere")
-    assert not loaded(folder)
-    (folder / KEY).unlink()
-    os.mkfifo(folder / KEY)
-    assert not loaded(folder)
-    (folder / KEY).unlink()
-    (folder / KEY).mkdir()
-    assert not loaded(folder)
+@posix
+def test_a_folder_is_not_written_to_through_a_link(folder, tmp_path):
     linked = tmp_path / "linked"
     linked.mkdir(mode=0o700)
     (linked / "fairleak-1").symlink_to(folder)

@@ -1,7 +1,7 @@
 """An uploaded file calls nobody: from import to the report nothing leaves this machine or is written elsewhere.
 
 Each program runs under strace with folders of its own, which are empty before: home, cache, temporary files. The
-server is in `tests.browser.test_quiet`.
+server is in `tests.browser.test_privacy`.
 """
 
 import os

@@ -4,13 +4,8 @@ Everything is drawn from the raw bits of one generator, whose stream numpy guara
 comparisons only, so that every platform invents the same cells. ``data/README.md`` tells what is put in on purpose.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-
-from core.base.validation import seed_value
 
 DEMO_SEED = 2023
 """The seed of the kept table."""
@@ -19,8 +14,6 @@ _APPLICANTS = 12_000
 _WOMEN = 0.335
 _BORN_ABROAD = 0.118
 
-Texts = npt.NDArray[np.str_]
-Columns = dict[str, npt.NDArray[Any]]
 
 # Sectors with their weight among men and among women, what being born abroad adds to the weight, and their pay.
 _SECTORS = ("construction", "transport", "industry", "it", "finance", "public", "retail", "hotels", "teaching", "care")
@@ -56,9 +49,9 @@ class _Draws:
         return np.array(values)[(position[:, None] >= edges[:, :-1]).sum(axis=1)]
 
 
-def make_demo(seed=DEMO_SEED):
-    """Invent 12,000 loan applicants: 14 features, then sex, origin and approved; the default makes the kept table."""
-    draws = _Draws(seed_value(seed))
+def make_demo():
+    """Invent the 12,000 loan applicants of the kept table: 14 features, then sex, origin and approved."""
+    draws = _Draws(DEMO_SEED)
     woman = draws.uniform() < _WOMEN
     abroad = draws.uniform() < _BORN_ABROAD
     people = _household(draws, woman, abroad)

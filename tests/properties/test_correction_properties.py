@@ -26,9 +26,9 @@ TOLERANCES = st.one_of(
 
 
 @st.composite
-def problems(draw, most=9):
+def problems(draw):
     """Draw the arguments of `brute_force`, which are those of `correct` with the tolerance as a fraction."""
-    n = draw(st.integers(1, most))
+    n = draw(st.integers(1, 9))
     bits = st.lists(st.integers(0, 1), min_size=n, max_size=n)
     cost = draw(st.lists(draw(st.sampled_from(COSTS)), min_size=n, max_size=n))
     metric = draw(st.sampled_from(METRICS))

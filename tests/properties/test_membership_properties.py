@@ -61,10 +61,10 @@ THETA = st.one_of(st.floats(0.01, 1), st.sampled_from([0.4, 0.6, 0.8, 1.0]))
 
 
 @st.composite
-def counts_of_clusters(draw, most=400):
+def counts_of_clusters(draw):
     """Draw counts of groups that share a cluster."""
-    rows = draw(st.lists(st.tuples(st.integers(0, most), st.integers(0, most)), min_size=0, max_size=9))
-    shared = draw(st.tuples(st.integers(1, most), st.integers(1, most)))
+    rows = draw(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=0, max_size=9))
+    shared = draw(st.tuples(st.integers(1, 400), st.integers(1, 400)))
     rows.insert(draw(st.integers(0, len(rows))), shared)
     return np.array(rows)
 

@@ -7,22 +7,18 @@ continued.
 """
 
 import argparse
-import math
-import sys
 from pathlib import Path
 
 import numpy as np
 
-from tests.reference import conceal
+from tests.reference import conceal, table_1
+from tests.reference.data import FOLDER
 
-HEAD = (
-    f"{'n':>6} {'m':>5} {'N0':>5} {'eps':>4} | {'paper':>7} | {'median':>8} {'95th':>9} | {'sums':>7} | "
-    f"{'paper':>5} | {'l1':>11} | {'aware':>11} | draws"
-)
 UNDER = (
     "Errors in thousandths. paper: printed mean; median, 95th: of the Cauchy noise of theorem 7, computed; sums: the\n"
     "median with noisy sums at this budget. Leakages in per cent, mean ± standard error: l1 is the decoder printed,\n"
-    "aware the one that knows the noise, neither with a prior. A coin toss gives 50."
+    "aware the one that knows the noise, neither with a prior. A coin toss gives 50. Missing are the repeats whose\n"
+    "program was not solved in time."
 )
 TABLE_1_NOTE = (
     "The noisy rows do not reproduce. The formulas the paper prints add noise whose median is far above the errors it\n"
@@ -42,70 +38,61 @@ def arguments():
     return parser.parse_args()
 
 
+def show(title, rows):
+    """Print rows as they come, below their columns' names."""
+    print(f"\n{title}")
+    for number, row in enumerate(rows):
+        if number == 0:
+            print(" ".join(f"{name:>13}" for name in row))
+        texts = [value if isinstance(value, str) else f"{value:.4g}" for value in row.values()]
+        print(" ".join(f"{text:>13}" for text in texts), flush=True)
+
+
 def rate(values):
-    """Return mean and standard error in per cent, and how many are missing."""
-    percentages = [100 * value for value in values if value is not None]
-    if not percentages:
-        return "not solved"
-    error = f"{np.std(percentages, ddof=1) / math.sqrt(len(percentages)):.1f}" if len(percentages) > 1 else "?"
-    return f"{np.mean(percentages):.1f} ± {error}" + ("*" if len(percentages) < len(values) else "")
+    """Return mean and standard error in per cent of what was solved."""
+    solved = [100 * value for value in values if value is not None]
+    return f"{np.mean(solved):.1f} ± {np.std(solved, ddof=1) / len(solved) ** 0.5:.1f}" if len(solved) > 1 else ""
 
 
 def line(row):
-    """Return one setting as a line."""
-    paper = row["paper"] or (math.nan, math.nan)
-    error, leak = ("" if math.isnan(value) else f"{value:g}" for value in paper)
-    median, high, sums = (1000 * row[name] for name in ("error_median", "error_high", "sums_error_median"))
-    return (
-        f"{row['n']:>6} {row['m']:>5} {row['n_disadvantaged']:>5} {row['epsilon']:>4g} | {error:>7} | {median:>8.1f} "
-        f"{high:>9.1f} | {sums:>7.2f} | {leak:>5} | {rate(row['leakage_l1']):>11} | {rate(row['leakage_aware']):>11} | "
-        f"{row['repeats']}"
-    )
+    """Return one setting as a row."""
+    error, leak = row["paper"] or ("", "")
+    return {
+        **{"n": row["n"], "m": row["m"], "N0": row["n_disadvantaged"], "ε": row["epsilon"], "paper": error},
+        "median": 1000 * row["error_median"],
+        "95th": 1000 * row["error_high"],
+        "sums": 1000 * row["sums_error_median"],
+        "paper %": leak,
+        "l1 %": rate(row["leakage_l1"]),
+        "aware %": rate(row["leakage_aware"]),
+        "draws": row["repeats"],
+        "missing": row["leakage_l1"].count(None),
+    }
 
 
 def synthetic(options):
     """Print tables 2 and 3 and the points of figure 3."""
     cells = conceal.cells(quick=options.quick)
-    done = list(
-        conceal.run(
-            cells,
-            seed=options.seed,
-            limit=options.limit,
-            record=options.record,
-            tell=lambda message: print(message, file=sys.stderr, flush=True),
-        )
-    )
+    done = list(conceal.run(cells, seed=options.seed, limit=options.limit, record=options.record))
     for table in ("table 2", "table 3", "figure 3"):
         rows = [row for row in done if row["table"] == table]
-        print(f"\nHamman et al. (2023), {table}: synthetic people, Attribute-Conceal\n{HEAD}\n{'-' * len(HEAD)}")
-        for row in sorted(rows, key=lambda row: (row["n"], row["n_disadvantaged"], row["m"], row["epsilon"])):
-            print(line(row))
-    print(f"\n{UNDER}\n* without the repeats whose program was not solved within {options.limit:g} s")
+        rows.sort(key=lambda row: (row["n"], row["n_disadvantaged"], row["m"], row["epsilon"]))
+        show(f"Hamman et al. (2023), {table}: synthetic people, Attribute-Conceal", map(line, rows))
+    print(f"\n{UNDER}")
 
 
 def on_adult(options):
-    """Print the rows of table 1 on Adult."""
-    from tests.reference import table_1
-    from tests.reference.data import FOLDER
-
+    """Print table 1, where Adult is."""
     if not (FOLDER / "adult" / "adult.data").is_file():
         print("Adult is not here. Set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test.")
         return
-    print("\nHamman et al. (2023), table 1: Adult, race (Black and White people), jittered questions")
-    print(f"{table_1.HEAD}\n{'-' * len(table_1.HEAD)}")
-    for row in table_1.noisy_rows(FOLDER, quick=options.quick, seed=options.seed):
-        print(row, flush=True)
-    print("\nThe rows without noise")
-    for row in table_1.noiseless_rows(FOLDER, quick=options.quick, seed=options.seed):
-        print(row, flush=True)
+    chosen = {"quick": options.quick, "seed": options.seed}
+    show("Hamman et al. (2023), table 1: Adult, Black and White people, jitter", table_1.noisy_rows(**chosen))
+    show("The rows without noise", table_1.noiseless_rows(**chosen))
     print(f"\n{TABLE_1_NOTE}")
 
 
-def main():
-    """Print everything, the cheap part first."""
+if __name__ == "__main__":
     options = arguments()
-    on_adult(options)
+    on_adult(options)  # the cheap part first
     synthetic(options)
-
-
-main()

@@ -13,6 +13,7 @@ program is not solved in time is left out of the paper's decoder, and counted.
 
 import json
 import math
+import sys
 import time
 from dataclasses import asdict, dataclass
 
@@ -155,17 +156,10 @@ def measure(cell, *, seed, limit):
     }
 
 
-def measured(path):
-    """Return the rows of a record file by key and seed; none if there is no such file."""
-    if not path.is_file():
-        return {}
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    return {(row["key"], row["seed"]): row for row in rows}
-
-
-def run(selected, *, seed, limit, record, tell):
+def run(selected, *, seed, limit, record):
     """Yield the rows of these cells, from the record where it has them; new ones are added to it at once."""
-    recorded = measured(record) if record else {}
+    lines = record.read_text(encoding="utf-8").splitlines() if record and record.is_file() else []
+    recorded = {(row["key"], row["seed"]): row for row in map(json.loads, lines)}
     for number, cell in enumerate(selected, start=1):
         row = recorded.get((cell.key, seed))
         if row is None:
@@ -173,5 +167,5 @@ def run(selected, *, seed, limit, record, tell):
             if record:
                 with record.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
-        tell(f"{number}/{len(selected)} {cell.table}: {cell.key}, {row['seconds']} s")
+        print(f"{number}/{len(selected)} {cell.table}: {cell.key}, {row['seconds']} s", file=sys.stderr, flush=True)
         yield asdict(cell) | row

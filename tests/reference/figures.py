@@ -99,10 +99,10 @@ def _rounded(value):
     return round(value, 6) if isinstance(value, float) else value
 
 
-def recorded(folder=RECORDED):
+def recorded():
     """Return the groups that are recorded, by name."""
     groups = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(RECORDED.glob("*.json")):
         content = json.loads(path.read_text(encoding="utf-8"))
         figures = {key: Figure(**value) for key, value in content.pop("figures").items()}
         groups[path.stem] = Group(figures=figures, **content)

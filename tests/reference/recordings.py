@@ -85,7 +85,7 @@ def queries():
     """Exact answers to bias queries on Adult, by attack."""
     from tests.reference.table_1 import NOISELESS_REPEATS, adult_pool, noiseless_row
 
-    pool = adult_pool(FOLDER, seed=42)
+    pool = adult_pool(seed=42)
     rows = {size: noiseless_row(pool, *size, repeats=repeats) for size, repeats in NOISELESS_REPEATS.items()}
     figures = {f"l1_{n}_{m}": Figure.of_estimate("percent", row.leakages["l1"]) for (n, m), row in rows.items()}
     first = rows[100, 25]

@@ -25,9 +25,9 @@ DEPTH = {"adult": 14, "compas": 10}
 SEEDS = {"adult": (0, 1), "compas": range(5)}
 
 
-def caught(score, member, fpr=0.01):
-    """Return the TPR at this FPR, however few people there are."""
-    return float(roc(score, member).reached(fpr))
+def caught(score, member):
+    """Return the TPR at 1% FPR, however few people there are."""
+    return float(roc(score, member).reached(0.01))
 
 
 def caught_gap(score, split, groups):

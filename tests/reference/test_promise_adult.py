@@ -47,11 +47,11 @@ def published(attribute, rows, cell):
     return {"after": disclosure.after, "change": disclosure.gain}
 
 
-def best(attribute, rows, tolerance=0.005):
+def best(attribute, rows):
     """Return what the promise adds to the best attacker on these people."""
     people = {kind: some(attacked, rows) for kind, (attacked, _) in attackers(attribute).items()}
     disclosures = {
-        kind: disclose(people[kind], held_out, tolerance=tolerance, raise_until_true=True, draws=0)
+        kind: disclose(people[kind], held_out, tolerance=0.005, raise_until_true=True, draws=0)
         for kind, (_, held_out) in attackers(attribute).items()
     }
     return {"best": gain_of_best(people, disclosures)}

@@ -23,7 +23,7 @@ import pytest
 
 from core.studies.bias_queries import SmoothCauchy, Trials
 from tests.reference import conceal
-from tests.reference.data import FOLDER, needs_adult
+from tests.reference.data import needs_adult
 from tests.reference.table_1 import NOISELESS_ATTACKS, adult_pool, noiseless_row
 
 EXPECTED = {  # (n, m) -> repeats, leakage of l1, s >= 0, box with the sum
@@ -36,7 +36,7 @@ EXPECTED = {  # (n, m) -> repeats, leakage of l1, s >= 0, box with the sum
 
 @pytest.fixture(scope="module")
 def pool():
-    return adult_pool(FOLDER)
+    return adult_pool()
 
 
 @pytest.mark.long

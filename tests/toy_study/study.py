@@ -1,8 +1,5 @@
 """Whether a released score singles people out: how many share theirs with too few others."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,8 +8,7 @@ import numpy as np
 from core.base.serialize import Result
 from core.base.settings import Param, Settings
 from core.stats.estimates import Estimate, count, interval, percent, proportion
-from core.studies.study import Check, Finding, Measurement, Plant, ReportProgress, Row, Study, draw_people, subject_of
-from core.studies.subject import Subject
+from core.studies.study import Check, Finding, Measurement, Plant, Study, draw_people, subject_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +34,7 @@ _SETS = (100, 100, 400)
 """Training, attack and test records of the people it is tried on."""
 
 
-def _people(seed: int, planted: bool) -> tuple[Subject, UniquenessSettings]:
+def _people(seed, planted):
     rng = np.random.default_rng(seed)
     people = draw_people(sum(_SETS), rng)
     scores = np.round(0.2 + 0.6 * rng.random(sum(_SETS)), 12 if planted else 1)
@@ -70,13 +66,11 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
         ),
     )
 
-    def unavailable(self, subject: Subject, settings: UniquenessSettings) -> str:
+    def unavailable(self, subject, settings):
         """Return that no scores are released, where none are."""
         return "" if subject.released_scores is not None else "Scores are needed; labels alone are released."
 
-    def run(
-        self, subject: Subject, settings: UniquenessSettings, report: ReportProgress | None = None
-    ) -> Iterator[Uniqueness]:
+    def run(self, subject, settings, report=None):
         """Count who shares a score."""
         rows, scores = subject.splits.test, subject.released_scores
         assert scores is not None
@@ -92,7 +86,7 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
             sizes=sizes,
         )
 
-    def findings(self, result: Uniqueness, settings: UniquenessSettings) -> tuple[Finding, ...]:
+    def findings(self, result, settings):
         """Return the one finding."""
         estimate = result.by_score
         return (
@@ -109,7 +103,7 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
             ),
         )
 
-    def checks(self, result: Uniqueness, settings: UniquenessSettings) -> Mapping[str, Measurement]:
+    def checks(self, result, settings):
         """Return the one check."""
         finding = self.findings(result, settings)[0]
         return {
@@ -124,12 +118,12 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
             )
         }
 
-    def tables(self, result: Uniqueness, settings: UniquenessSettings) -> Mapping[str, tuple[Row, ...]]:
+    def tables(self, result, settings):
         """Return how many share their score with how many."""
         return {self.title: tuple({"share a score with": name, "people": size} for name, size in result.sizes)}
 
 
-def _sharing(values: np.ndarray) -> np.ndarray:
+def _sharing(values):
     """Return for everybody how many have the same value."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray(counts[inverse])

@@ -263,7 +263,7 @@ LEAKING = (
     plants("withheld", "The score is withheld, shown as 0.5, of 60% of group 1 and of 10% of group 0.",
         lambda seed: (people := invented(seed), withheld(people, _scored(people), seed))),
     plants("shift", "The score's log-odds have noise, and lie higher in group 1.",
-        lambda seed: (people := invented(seed), shift(people, _scored(people), seed, by=0.8, noise=0.4))),
+        lambda seed: (people := invented(seed), shift(people, _scored(people), seed))),
     plants("subgroup", "In one town, where a fifth of the people live, the score is lower by 0.2 in group 1; "
         "elsewhere it says nothing.",
         altered(subgroup, town="mill")),

@@ -84,18 +84,11 @@ def adult(seed, attribute="sex", n=12_000):
     return _of_table(_table("adult"), seed, n, label=("income", ">50K"), attribute=(attribute, group))
 
 
-def compas(seed, attribute="race"):
-    """Return the people of COMPAS with complete records, by race (African-American, or not) or sex."""
-    group = {"race": "African-American", "sex": "Female"}[attribute]
+def compas(seed):
+    """Return the people of COMPAS with complete records, by race (African-American, or not)."""
     near_the_label = ("decile_score", "is_recid", "score_text")
-    return _of_table(
-        _table("compas"),
-        seed,
-        None,
-        label=("two_year_recid", "1"),
-        attribute=(attribute, group),
-        without=near_the_label,
-    )
+    roles = {"label": ("two_year_recid", "1"), "attribute": ("race", "African-American")}
+    return _of_table(_table("compas"), seed, None, **roles, without=near_the_label)
 
 
 def data_folder():

@@ -80,10 +80,12 @@ def network(seed, *layers, rounds=60, alpha=1e-3, solver="adam"):
     return MLPClassifier(layers, max_iter=rounds, alpha=alpha, solver=solver, random_state=seed)
 
 
-def thresholds_by_group(people, *, constraint="demographic_parity"):
+def thresholds_by_group(people):
     """Return the chances, shape (n, K), with which fairlearn's threshold optimizer accepts people of each group."""
     x, train = people.matrix(), people.train
-    optimizer = ThresholdOptimizer(estimator=logistic(), constraints=constraint, predict_method="predict_proba")
+    optimizer = ThresholdOptimizer(
+        estimator=logistic(), constraints="demographic_parity", predict_method="predict_proba"
+    )
     optimizer.fit(x[train], people.label[train], sensitive_features=people.attribute[train])
     columns = [optimizer._pmf_predict(x, sensitive_features=np.full(people.n, k))[:, 1] for k in range(people.groups)]
     return np.clip(np.column_stack(columns), 0.0, 1.0)
@@ -152,10 +154,10 @@ def withheld(people, score, seed):
     return released(np.where(hidden, 0.5, score))
 
 
-def shift(people, score, seed, *, by, noise):
+def shift(people, score, seed):
     """The score's log-odds have normal noise, and are higher in group 1."""
     logit = np.log(score / (1.0 - score))
-    shifted = logit + by * people.attribute + noise * np.random.default_rng([seed, 6]).normal(size=people.n)
+    shifted = logit + 0.8 * people.attribute + 0.4 * np.random.default_rng([seed, 6]).normal(size=people.n)
     return released(1.0 / (1.0 + np.exp(-shifted)))
 
 
