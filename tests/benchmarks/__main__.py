@@ -9,8 +9,8 @@ from importlib import import_module
 NAMES = ("correction", "queries", "attriguard", "membership", "release", "experiment", "pages", "start", "audit")
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or (*NAMES, "untrusted", "distinct")
+    names = sys.argv[1:] or (*NAMES, "untrusted", "distinct")
     del sys.argv[1:]  # which a benchmark has others of
-    for name in wanted:
+    for name in names:
         import_module(f"tests.benchmarks.bench_{name}").main()
         print()
