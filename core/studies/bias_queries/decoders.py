@@ -340,15 +340,22 @@ def _explained(
     likeliest = np.zeros(decoded.values.size)
     # The N0 likeliest as the disadvantaged; do they give the answers?
     likeliest[np.argsort(-decoded.values, kind="stable")[: answered.n_disadvantaged]] = 1.0
-    if (np.abs(_missed(answered, r, likeliest)) <= answered.mechanism.half_width + _ROUNDING).all():
+    if _gives_answers(answered, r, likeliest):
         return likeliest
     for prior in (answered.prior[r], None) if aware else (None,):  # a prior may mislead
+        # Else the box program, where its solution is whole.
         solved = _compressed(answered, r, "box", prior).values
-        # Else the box program: a whole solution gives the answers exactly.
         rounded = np.rint(solved)
-        if np.abs(solved - rounded).max() <= _INTEGER_TOLERANCE:
+        is_whole = np.abs(solved - rounded).max() <= _INTEGER_TOLERANCE
+        if is_whole and _gives_answers(answered, r, rounded):
             return np.asarray(rounded)
     return None
+
+
+def _gives_answers(answered: AnsweredQueries, r: int, disadvantaged: Floats) -> bool:
+    """Whether the answers are those with these people as the disadvantaged group, but for their rounding."""
+    room = answered.mechanism.half_width + _ROUNDING
+    return bool((np.abs(_missed(answered, r, disadvantaged)) <= room).all())
 
 
 def _missed(answered: AnsweredQueries, r: int, disadvantaged: Floats) -> Floats:

@@ -20,10 +20,10 @@ from core.studies.bias_queries import (
     recover_flips,
     statistical_parity_gap,
 )
-from core.studies.bias_queries.decoders import propagate, read_answers
+from core.studies.bias_queries.decoders import _explained, propagate, read_answers
 from core.studies.bias_queries.gaps import DESIGNS, counted, design_scores, most_questions
 from core.studies.bias_queries.guarantees import MOST_CELLS, prior_given_sizes
-from core.studies.bias_queries.reveal import recover_compressed, reveal_bits, solve_program
+from core.studies.bias_queries.reveal import DecodedAttribute, recover_compressed, reveal_bits, solve_program
 from tests.unit.queries.people import answered, attribute, pool, posterior, scores_and_gaps, sizes, vectors, with_ones
 
 REPEATS, N = 6, 40
@@ -303,6 +303,21 @@ def test_an_unsolved_program_and_a_wrong_solution(monkeypatch):
 
     monkeypatch.setattr(scipy.optimize, "milp", lying)
     assert solve_program(np.ones(3), np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]), np.ones(2), np.ones(2)) is None
+
+
+@pytest.mark.parametrize("changed", [0.0, 0.3], ids=["true answers", "answers that no vector gives"])
+def test_a_vector_explains_answers_only_where_it_gives_them(changed):
+    """Of a program without a solution the groups alone are left, which are whole numbers as well."""
+    a = attribute(8, 3)
+    scores, gaps = scores_and_gaps(a, 7)
+    gaps[0] += changed
+    queries = answered(Exact(), scores, gaps, np.full(8, 5 / 8), (5, 3))
+    guess = DecodedAttribute(values=np.linspace(1, 0, 8), threshold=0.5, recovered=a)
+    explained = _explained(queries, 0, guess, aware=False)
+    if changed:
+        assert explained is None
+    else:
+        assert explained.tolist() == (1 - a).tolist()
 
 
 def test_a_program_leaves_other_threads_warnings_alone(monkeypatch):
