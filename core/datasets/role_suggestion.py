@@ -599,8 +599,8 @@ def told_by(
             continue
         present = np.isfinite(values) & (codes >= 0)
         area = area_under_curve(codes[present] == 1, values[present])
-        if area is not None and area.value < 0.5:
-            area = area_under_curve(codes[present] == 1, -values[present])
+        if area is not None and area.value < 0.5:  # of the opposite values
+            area = replace(area, value=1 - area.value, low=1 - area.high, high=1 - area.low)
         if area is None or area.low <= 0.5:
             continue
         if best is None or area.value > best[1].value:

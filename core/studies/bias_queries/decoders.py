@@ -346,8 +346,8 @@ def _explained(
         # Else the box program, where its solution is whole.
         solved = _compressed(answered, r, "box", prior).values
         rounded = np.rint(solved)
-        is_whole = np.abs(solved - rounded).max() <= _INTEGER_TOLERANCE
-        if is_whole and _gives_answers(answered, r, rounded):
+        is_integral = np.abs(solved - rounded).max() <= _INTEGER_TOLERANCE
+        if is_integral and _gives_answers(answered, r, rounded):
             return np.asarray(rounded)
     return None
 
