@@ -282,25 +282,30 @@ def fit_model(
         fair = PrivateFairModel(tree=grown, acceptance=acceptance)
         return FairModel(method=method, estimator=fair)
     tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
-    if method == "exponentiated_gradient":
-        from fairlearn import reductions
-
-        moment = getattr(reductions, _CONSTRAINTS[metric][0])(difference_bound=tolerance)
-        estimator = reductions.ExponentiatedGradient(tree, moment)
-        estimator.fit(features, labels, sensitive_features=sensitive)
-    elif method == "threshold_optimizer":
-        from fairlearn.postprocessing import ThresholdOptimizer
-
-        constraint = _CONSTRAINTS[metric][1]
-        estimator = ThresholdOptimizer(
-            estimator=tree, constraints=constraint, predict_method="predict_proba"
-        )
-        estimator.fit(features, labels, sensitive_features=sensitive)
+    if method == "unmitigated":
+        estimator = tree.fit(features, labels)
     elif method == "correlation_remover":
         estimator = _correlation_remover(tree, features, labels, sensitive)
     else:
-        estimator = tree.fit(features, labels)
+        estimator = _constrained(method, tree, metric, tolerance)
+        estimator.fit(features, labels, sensitive_features=sensitive)
     return FairModel(method=method, estimator=estimator)
+
+
+def _constrained(method: str, tree: Any, metric: str, tolerance: float) -> Any:
+    """Return fairlearn's estimator of a method that trains for a metric."""
+    moment, constraint = _CONSTRAINTS[metric]
+    if method == "threshold_optimizer":
+        from fairlearn.postprocessing import ThresholdOptimizer
+
+        return ThresholdOptimizer(
+            estimator=tree, constraints=constraint, predict_method="predict_proba"
+        )
+    from fairlearn import reductions
+
+    return reductions.ExponentiatedGradient(
+        tree, getattr(reductions, moment)(difference_bound=tolerance)
+    )
 
 
 def _correlation_remover(tree: Any, x: Any, y: Any, s: Any) -> Any:

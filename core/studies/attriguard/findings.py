@@ -63,28 +63,10 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
     )
     first = strongest_point(now, balanced=balanced)
     best = first.rate(balanced=balanced)
-    several = first.attacker != surrogate
-    if knows_the_noise(surrogate):
-        whom = "an adaptive attacker"
-    else:
-        whom = "an attacker who ignores it"
-    name = attacker_label(surrogate)
     no_more = ", no more than the baseline" * (best.value <= floor.value)
-    if budget and current.high < floor.value:
-        below = f"{percent(current)}, below the {percent(floor)} baseline"
-        point = f"AttriGuard fools {whom} ({name}: {below})."
-    elif budget:
-        before = f"{name}: {percent(was)} without noise"
-        point = f"AttriGuard leaves {whom} at {percent(current)} ({before})."
-    else:
-        if balanced:
-            measure = "with {} balanced accuracy"
-        else:
-            measure = "of {} of people correctly"
-        point = f"Without noise, {name} infers the {exposure.attribute} {measure.format(percent(current))}."
     rival = "No attacker tried does better."
     intervals = interval(current)
-    if several:
+    if first.attacker != surrogate:
         rival = f"Best attacker: {attacker_label(first.attacker)}, {_kind(first)} ({percent(best)}{no_more})."
         intervals = f"{intervals}, best attacker {interval(best)},"
     if budget:
@@ -110,7 +92,8 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
         so_what = "Obfuscation, not protection: plan for an adaptive attacker."
         to_do = "Read the highest curve, not the lowest; check the utility loss."
     return Finding(
-        point=f"{point} {rival}{_untrained(exposure, settings)}",
+        point=f"{_misled(surrogate, was, current, floor, exposure.attribute, settings)} {rival}"
+        f"{_untrained(exposure, settings)}",
         evidence=f"{spent}{measure}: 95% CI {intervals} over {count(exposure.truth.size)} people. "
         f"Baseline: always “{value}”, {percent(floor)}.",
         so_what=so_what,
@@ -119,6 +102,32 @@ def headline(exposure: Exposure, settings: AttriGuardSettings) -> Finding:
         estimate=best,
         baseline=floor,
         attacker_knows="Records of other people with their values, and, if adaptive, how the noise is made.",
+    )
+
+
+def _misled(
+    surrogate: str,
+    before: Estimate,
+    after: Estimate,
+    floor: Estimate,
+    attribute: str,
+    settings: AttriGuardSettings,
+) -> str:
+    """Say what the noise does to the attacker it is found against."""
+    name = attacker_label(surrogate)
+    if not settings.budget:
+        measure = "of {} of people correctly"
+        if settings.balanced:
+            measure = "with {} balanced accuracy"
+        return f"Without noise, {name} infers the {attribute} {measure.format(percent(after))}."
+    whom = "an attacker who ignores it"
+    if knows_the_noise(surrogate):
+        whom = "an adaptive attacker"
+    if after.high < floor.value:
+        below = f"{percent(after)}, below the {percent(floor)} baseline"
+        return f"AttriGuard fools {whom} ({name}: {below})."
+    return (
+        f"AttriGuard leaves {whom} at {percent(after)} ({name}: {percent(before)} without noise)."
     )
 
 
