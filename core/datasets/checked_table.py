@@ -9,7 +9,8 @@ many of them with a fixed seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -275,6 +276,12 @@ def text_codes(column: pandas.Series) -> tuple[Ints, tuple[str, ...]]:
     as_texts = as_text(pd.Series(cells))
     places, texts = as_texts.factorize()
     return np.where(codes >= 0, np.append(places, -1)[codes], -1), tuple(map(str, texts))
+
+
+def value_counts(codes: Ints, texts: Sequence[str]) -> Counter[str]:
+    """Return how many cells of a column hold each value."""
+    sizes = np.bincount(codes[codes >= 0], minlength=len(texts)).tolist()
+    return Counter(dict(zip(texts, sizes, strict=True)))
 
 
 MOST_REPAIRS = 10

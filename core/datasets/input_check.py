@@ -50,7 +50,7 @@ from ..base.errors import InputError
 from ..stats.estimates import percent
 from .answer_facts import direction_facts, meaning_facts, output_facts, repeated_records
 from .checked_table import CheckedTable, Fact, Repair, Severity
-from .column_facts import column_questions, label_facts, label_questions
+from .column_facts import column_questions
 from .columns import (
     as_text,
     bare_name,
@@ -64,6 +64,7 @@ from .columns import (
     with_crossed,
 )
 from .hidden_faults import hidden_facts
+from .label_facts import label_facts, label_questions
 from .name_patterns import SCORE_NAMES, few_texts, names_decision
 from .roles import Roles, as_written, check_values, groups_of, value_problems
 from .score_copies import copy_facts, left_out_answers
