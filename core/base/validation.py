@@ -104,7 +104,7 @@ def _one_dimensional(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def binary_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.uint8]:
+def binary_array(values: npt.ArrayLike, *, name: str) -> Codes:
     """Return `values` as a one-dimensional array of 0 and 1 (dtype uint8), copying only where it must."""
     array = _one_dimensional(values, name)
     if array.dtype == np.bool_:
@@ -119,7 +119,7 @@ def binary_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.uint8]:
     return array.astype(np.uint8)
 
 
-def group_array(values: npt.ArrayLike, n_groups: int, *, name: str) -> npt.NDArray[np.uint8]:
+def group_array(values: npt.ArrayLike, n_groups: int, *, name: str) -> Codes:
     """Return `values` as a one-dimensional array of group numbers, 0 to `n_groups` - 1 (dtype uint8)."""
     if n_groups == 2:
         return binary_array(values, name=name)
@@ -134,7 +134,7 @@ def group_array(values: npt.ArrayLike, n_groups: int, *, name: str) -> npt.NDArr
     return array.astype(np.uint8)
 
 
-def positive_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.float64]:
+def positive_array(values: npt.ArrayLike, *, name: str) -> Floats:
     """Return `values` as a one-dimensional float array, all finite and above zero."""
     array = _one_dimensional(np.asarray(values, dtype=np.float64), name)
     if array.size:
@@ -147,7 +147,7 @@ def positive_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.float6
     return array
 
 
-def probabilities(values: npt.ArrayLike, n: int, *, name: str) -> npt.NDArray[np.float64]:
+def probabilities(values: npt.ArrayLike, n: int, *, name: str) -> Floats:
     """Return `values` as a float array of n probabilities."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (n,):

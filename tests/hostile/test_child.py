@@ -21,7 +21,6 @@ from tests.patience import finished
 
 TASKS = "tests.hostile.tasks"
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = {"memory": 256 * 1024**2, "answer": 1024**2}
 
 ENDINGS = {
     "sleep": "was stopped after 1 seconds",
@@ -48,10 +47,12 @@ def way(request, monkeypatch):
 
 
 @pytest.mark.parametrize("task", ENDINGS)
-def test_every_ending_is_one_sentence(way, task):
+def test_every_ending_is_one_sentence(way, task, monkeypatch):
+    monkeypatch.setattr(processes, "MEMORY", 256 * 1024**2)
+    monkeypatch.setattr(processes, "ANSWER", 1024**2)
     seconds = 1 if task in ("sleep", "spin") else 30
     with pytest.raises(InputError, match=ENDINGS[task]) as caught:
-        ask_child("The file 'a'", f"{TASKS}:{task}", {}, seconds=seconds, modules=("pyarrow",), **SMALL)
+        ask_child("The file 'a'", f"{TASKS}:{task}", {}, seconds=seconds, modules=("pyarrow",))
     message = str(caught.value)
     assert message.startswith("The file 'a' ") and message.endswith(".") and "\n" not in message
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import math
 import os
 import pickle
 import select
@@ -259,16 +260,13 @@ class Watch:
     ----------
     seconds, silence : float
         Longest time in all, and longest time without a word of progress.
-    memory : int
-        Most bytes that it may grow by.
     """
 
     def __init__(
-        self, process: ForkedProcess | FreshProcess, *, seconds: float, silence: float, memory: int
+        self, process: ForkedProcess | FreshProcess, *, seconds: float, silence: float
     ) -> None:
         self.reason = ""
         self._process = process
-        self._memory = memory
         self._silence = silence
         self._end = time.monotonic() + seconds
         self._until = min(self._end, time.monotonic() + silence)
@@ -290,7 +288,7 @@ class Watch:
         while not self._done.wait(_POLL):
             if time.monotonic() >= self._until:
                 self.reason = "time"
-            elif first is not None and (_resident(self._process.pid) or 0) > first + self._memory:
+            elif first is not None and (_resident(self._process.pid) or 0) > first + MEMORY:
                 self.reason = "memory"
             if self.reason:
                 self._process.kill()
@@ -327,35 +325,28 @@ def ask_child(
     arguments: Mapping[str, Any],
     *,
     seconds: float,
-    silence: float | None = None,
+    silence: float = math.inf,
     modules: tuple[str, ...] = (),
     report: Callable[..., None] | None = None,
-    memory: int = MEMORY,
-    answer: int = ANSWER,
     must_be_confined: bool = False,
 ) -> tuple[dict[str, Any], pyarrow.Table | None]:
     """Call a function, "module:name", in a child of its own, and return its answer.
 
     `what` is what the file is called at the beginning of a sentence; `modules` are imported, and called where they
-    name a function, before the child is bounded. It ends after `seconds`, or `silence` seconds (None: as many) after
-    its last word of progress. The function is called with a function for progress (heard by `report`), and the
+    name a function, before the child is bounded. It ends after `seconds`, or `silence` seconds after its last word of
+    progress. The function is called with a function for progress (heard by `report`), and the
     arguments, which are whatever can be pickled. With `must_be_confined` nothing is opened where the kernel does not
     keep the child from everything else. Raises `InputError`: what the function refuses, or how the child ended.
     """
     too_much = (
-        f"{what} needs more than {memory // 1024**2:,} MB of memory, the most one file "
+        f"{what} needs more than {MEMORY // 1024**2:,} MB of memory, the most one file "
         "may take; use a smaller one."
     )
     with _places:
-        process = start(modules, "core.base.untrusted.opening:serve", memory=memory)
+        process = start(modules, "core.base.untrusted.opening:serve", memory=MEMORY)
         started = time.monotonic()
-        if silence is None:
-            most_silence = seconds
-        else:
-            most_silence = min(seconds, silence)
-        watch = Watch(
-            process, seconds=seconds + _GRACE, silence=most_silence + _GRACE, memory=memory
-        )
+        most_silence = min(seconds, silence)
+        watch = Watch(process, seconds=seconds + _GRACE, silence=most_silence + _GRACE)
         try:
             with contextlib.suppress(
                 OSError
@@ -366,12 +357,12 @@ def ask_child(
                     protocol=5,
                 )
                 process.questions.flush()
-            kind, reply, table = read_frame(process.answers, most=answer)
+            kind, reply, table = read_frame(process.answers, most=ANSWER)
             while kind is Kind.PROGRESS:
                 watch.heard()
                 if report is not None:
                     report(*reply["told"])
-                kind, reply, table = read_frame(process.answers, most=answer)
+                kind, reply, table = read_frame(process.answers, most=ANSWER)
         except (EOFError, OSError):
             code = process.ending()
             took = min(seconds, max(time.monotonic() - started, 1))
@@ -380,7 +371,7 @@ def ask_child(
             raise InputError(_ending(what, code, watch, took)) from None
         except Oversize:
             raise InputError(
-                f"{what} unpacks to more than {answer // 1024**2:,} MB, the most that is taken; use a smaller one."
+                f"{what} unpacks to more than {ANSWER // 1024**2:,} MB, the most that is taken; use a smaller one."
             ) from None
         except (ValueError, KeyError):
             raise InputError(f"{what} broke its reader; ask for it again.") from None
