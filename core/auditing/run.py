@@ -422,7 +422,6 @@ def breaks(measurement: Measurement, limit: float) -> bool:
 
 def self_test(
     *,
-    seed: int = SELF_TEST_SEED,
     runs: int = RUNS,
     report: ReportProgress | None = None,
     tried: Sequence[Trial] | None = None,
@@ -435,7 +434,7 @@ def self_test(
     if tried is None:
         tried = trials()
     jobs = sorted(
-        _jobs(tried, seed, runs)
+        _jobs(tried, runs)
     )  # all trials advance together, so that the time left can be judged
     leaks: Counter[tuple[int, bool]] = Counter()
     for done, (_, index, planted, job_seed) in enumerate(jobs, 1):
@@ -460,14 +459,14 @@ def self_test(
     return tuple(results)
 
 
-def _jobs(tried: Sequence[Trial], seed: int, runs: int) -> Iterator[tuple[float, int, bool, int]]:
+def _jobs(tried: Sequence[Trial], runs: int) -> Iterator[tuple[float, int, bool, int]]:
     """Yield the models of the trials: how far a trial is then, its index, whether a leak is planted, the model's seed.
 
     Seeds follow one another, as the ways in which a plant leaks may take turns.
     """
     for index, (_, plant) in enumerate(tried):
         for planted, number in zip((False, True), _runs_of(plant, runs), strict=True):
-            first = child_seed(seed, f"self-test, {plant.attack}, {planted}")
+            first = child_seed(SELF_TEST_SEED, f"self-test, {plant.attack}, {planted}")
             for run in range(number):
                 yield run / number, index, planted, (first + run) % 2**32
 
