@@ -322,22 +322,19 @@ def estimate(value, half, n=4000):
     return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 
-def report(
-    replacements=None,
-    *,
-    policy=POLICY,
-    started="2026-11-08T09:00:00Z",
-    seed=42,
-):
-    """Return the sample's report; `found` gives checks another estimate, another measurement, or takes them out."""
-    audit, changes = sample(), replacements or {}
-    retained = [m for m in audit.measurements if changes.get(m.check, m) is not None]
-    measurements = tuple(_with(m, changes.get(m.check)) for m in retained)
-    config = replace(audit.plan.config, seed=seed)
+def report(replacements=None, *, policy=POLICY, started="2026-11-08T09:00:00Z", seed=42):
+    """Return the sample's report; replacements give checks another estimate or measurement, None takes them out."""
+    audit, measurements = sample(), []
+    for measurement in audit.measurements:
+        change = (replacements or {}).get(measurement.check, measurement)
+        if isinstance(change, Estimate):
+            change = replace(measurement, estimate=change)
+        if change is not None:
+            measurements.append(change)
     audit = replace(
         audit,
-        plan=replace(audit.plan, config=config),
-        measurements=measurements,
+        plan=replace(audit.plan, config=replace(audit.plan.config, seed=seed)),
+        measurements=tuple(measurements),
         times={**audit.times, "started": started},
     )
     return report_document(judged_audit(audit, policy=policy))
@@ -358,12 +355,6 @@ def with_failed_tests(document):
     assert document.self_tests
     tests = tuple(replace(test, passed=False) for test in document.self_tests)
     return replace(document, self_tests=tests)
-
-
-def _with(measurement, replacement):
-    if isinstance(replacement, Estimate):
-        return replace(measurement, estimate=replacement)
-    return replacement or measurement
 
 
 PLAN = """\

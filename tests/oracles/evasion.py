@@ -5,9 +5,7 @@ record x (d,) in [0, 1].
 """
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
 _LEAD = 1e-6  # of what the scores are measured in
 
 
@@ -19,28 +17,20 @@ def leads(x, weights, offsets, i):
 
 def by_softmax(x, weights, offsets, i):
     """Move entries to 0 or 1 in the order of what they add to class i's probability, by its gradient."""
-
-    def gain(moved):
+    moved = x.copy()
+    for _ in range(x.size):
+        if leads(moved, weights, offsets, i):
+            return moved
         score = moved @ weights + offsets
         p = np.exp(score - score.max())
         gradient = weights[:, i] - weights @ (p / p.sum())
         goal = np.where(gradient > 0, 1.0, 0.0)
-        return np.where(moved == x, (goal - moved) * gradient, -np.inf), goal
-
-    return _walk(x, weights, offsets, i, gain)
-
-
-def _walk(x, weights, offsets, i, gain):
-    x = x.copy()
-    for _ in range(x.size):
-        if leads(x, weights, offsets, i):
-            return x
-        gains, goal = gain(x)
+        gains = np.where(moved == x, (goal - moved) * gradient, -np.inf)
         best = int(gains.argmax())
         if not gains[best] > 0:
             return None
-        x[best] = goal[best]
-    return x if leads(x, weights, offsets, i) else None
+        moved[best] = goal[best]
+    return moved if leads(moved, weights, offsets, i) else None
 
 
 def fewest_changes(x, weights, offsets, i, *, upper_bound):

@@ -1,14 +1,11 @@
 """The exact posterior by going through every vector of memberships: what the projection approximates."""
 
 import numpy as np
-import numpy.typing as npt
 
 from core.base.errors import InputError
 from core.base.validation import probabilities
 from core.studies.model_card.published_counts import SIZE_PARTS, part_of, value_of
 from tests.release_samples import part_mask
-
-Floats = npt.NDArray[np.float64]
 
 _ROUNDING = 1e-9
 """What a number computed again may be off by."""

@@ -24,49 +24,25 @@ from core.studies.bias_queries.reveal import recover_compressed, reveal_bits
 from core.studies.subject import AuditConfig, subject_of
 from tests.reference.data import FOLDER
 
-
-@dataclass(frozen=True, slots=True)
-class PublishedRow(Result):
-    """A row of table 1: n people, m jittered questions, Adult's race; mean absolute error and balanced accuracy.
-
-    By noise, Attribute-Conceal's "cauchy" and "laplace"; epsilon is infinity without noise. ``make reference`` prints
-    what is measured beside it.
-    """
-
-    n: int
-    m: int
-    epsilon: float
-    errors: dict[str, float]
-    leakages: dict[str, float]
-
-
-def _row(n, m, epsilon, errors, percent):
-    by_noise = [
-        dict(zip(("cauchy", "laplace"), values, strict=True))
-        for values in ([error / 1000 for error in errors], [rate / 100 for rate in percent])
-    ]
-    return PublishedRow(n, m, epsilon, *by_noise)
-
-
-TABLE_1 = (
-    _row(100, 25, 5, (10.9, 200.9), (50, 54)),
-    _row(100, 25, 10, (5.1, 112.6), (48, 49)),
-    _row(100, 25, 100, (0.05, 12.1), (58, 44)),
-    _row(100, 25, math.inf, (0, 0), (63, 63)),
-    _row(100, 40, 5, (77.9, 660.2), (55, 57)),
-    _row(100, 40, 10, (12.3, 236.8), (49, 43)),
-    _row(100, 40, 100, (0.7, 27.6), (67, 47)),
-    _row(100, 40, math.inf, (0, 0), (100, 100)),
-    _row(1000, 300, 5, (122.2, 874.5), (52, 49)),
-    _row(1000, 300, 10, (35.7, 160.8), (50, 51)),
-    _row(1000, 300, 100, (2.0, 11.5), (53, 51)),
-    _row(1000, 300, math.inf, (0, 0), (79, 79)),
-    _row(1000, 400, 5, (140.0, 893.4), (52, 49)),
-    _row(1000, 400, 10, (42.2, 216.3), (52, 52)),
-    _row(1000, 400, 100, (0.2, 54.4), (55, 49)),
-    _row(1000, 400, math.inf, (0, 0), (100, 100)),
-)
-"""Table 1 as printed."""
+TABLE_1 = {  # n, m, ε -> mean errors in thousandths and balanced accuracies in per cent, of Cauchy and Laplace noise
+    (100, 25, 5): ((10.9, 200.9), (50, 54)),
+    (100, 25, 10): ((5.1, 112.6), (48, 49)),
+    (100, 25, 100): ((0.05, 12.1), (58, 44)),
+    (100, 25, math.inf): ((0, 0), (63, 63)),
+    (100, 40, 5): ((77.9, 660.2), (55, 57)),
+    (100, 40, 10): ((12.3, 236.8), (49, 43)),
+    (100, 40, 100): ((0.7, 27.6), (67, 47)),
+    (100, 40, math.inf): ((0, 0), (100, 100)),
+    (1000, 300, 5): ((122.2, 874.5), (52, 49)),
+    (1000, 300, 10): ((35.7, 160.8), (50, 51)),
+    (1000, 300, 100): ((2.0, 11.5), (53, 51)),
+    (1000, 300, math.inf): ((0, 0), (79, 79)),
+    (1000, 400, 5): ((140.0, 893.4), (52, 49)),
+    (1000, 400, 10): ((42.2, 216.3), (52, 52)),
+    (1000, 400, 100): ((0.2, 54.4), (55, 49)),
+    (1000, 400, math.inf): ((0, 0), (100, 100)),
+}
+"""Table 1 as printed: n people, m jittered questions, Adult's race; ε is infinity without noise."""
 
 PAPER_SHARE = 0.104
 """Share of Black people the paper names; complete records hold 9.8%."""
@@ -157,36 +133,38 @@ def adult_pool(*, seed=0):
 def noiseless_rows(*, quick, seed):
     """Yield the rows without noise: the printed leakage, then each attack's, in per cent."""
     pool = adult_pool(seed=seed)
-    for row in TABLE_1:
-        if math.isfinite(row.epsilon) or (quick and row.n > 100):
+    for (n, m, epsilon), (_, printed) in TABLE_1.items():
+        if math.isfinite(epsilon) or (quick and n > 100):
             continue
-        measured = noiseless_row(pool, row.n, row.m, repeats=NOISELESS_REPEATS[row.n, row.m], seed=seed)
+        measured = noiseless_row(pool, n, m, repeats=NOISELESS_REPEATS[n, m], seed=seed)
         leakages = {attack: 100 * leak.value for attack, leak in measured.leakages.items()}
-        yield {"n": row.n, "m": row.m, "printed": 100 * row.leakages["cauchy"], **leakages}
+        yield {"n": n, "m": m, "printed": printed[0], **leakages}
 
 
 def noisy_rows(*, quick, seed):
     """Yield the rows with noise: both printed mechanisms, and noisy sums."""
     pool = adult_pool()
     trials = {}
-    for row in TABLE_1:
-        if math.isinf(row.epsilon) or (quick and row.n > 100):
+    for (n, m, epsilon), printed in TABLE_1.items():
+        if math.isinf(epsilon) or (quick and n > 100):
             continue
-        if row.n not in trials:
-            repeats = (10 if quick else 50) if row.n == 100 else 5
-            trials[row.n] = Trials(pool, n=row.n, repeats=repeats, seed=seed)
-        for noise, mechanism in (("cauchy", SmoothCauchy), ("laplace", LaplaceGlobal), ("sums", NoisySums)):
-            yield _noisy_row(trials[row.n], row, noise, mechanism(row.epsilon), seed)
+        if n not in trials:
+            repeats = (10 if quick else 50) if n == 100 else 5
+            trials[n] = Trials(pool, n=n, repeats=repeats, seed=seed)
+        printed_by_noise = zip(*printed, strict=True)
+        for make in (SmoothCauchy, LaplaceGlobal, NoisySums):
+            error, leak = next(printed_by_noise, ("", ""))
+            setting = {"n": n, "m": m, "ε": epsilon, "noise": make.__name__, "paper": error, "paper %": leak}
+            yield setting | _measured(trials[n], m, make(epsilon), seed)
 
 
-def _noisy_row(trials, row, noise, mechanism, seed):
-    questions = trials.ask(row.m, mechanism, [0])
+def _measured(trials, m, mechanism, seed):
+    """Return errors in thousandths and leakages in per cent."""
+    questions = trials.ask(m, mechanism, [0])
     rng = child_generator(seed, "table 1, errors")
     error = answer_error(mechanism, questions.scores[0], trials.people[0].sensitive, rng=rng, draws=400)
-    measured = {"median": 1000 * error.median, "95th": 1000 * error.high}
+    row = {"median": 1000 * error.median, "95th": 1000 * error.high}
     for title, decoder in (("l1 %", "published"), ("no prior %", "without_prior"), ("prior %", "strongest")):
-        leak = trials.leak(row.m, mechanism, decoder).leakage
-        measured[title] = f"{100 * leak.value:.1f} ± {100 * (leak.high - leak.value):.1f}"
-    printed = {"paper": 1000 * row.errors.get(noise, math.nan), "paper %": 100 * row.leakages.get(noise, math.nan)}
-    setting = {"n": row.n, "m": row.m, "ε": row.epsilon, "noise": noise}
-    return setting | printed | measured | {"draws": trials.repeats}
+        leak = trials.leak(m, mechanism, decoder).leakage
+        row[title] = f"{100 * leak.value:.1f} ± {100 * (leak.high - leak.value):.1f}"
+    return row | {"draws": trials.repeats}
