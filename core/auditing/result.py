@@ -463,6 +463,10 @@ def input_answers(frame: pandas.DataFrame, roles: Roles) -> tuple[str, ...]:
                 f"Answered: a higher {text_of(roles.score or roles.prediction)} means {text_of(roles.label)} = "
                 f"{text_of(roles.positive)}, and not {text_of(guess)}."
             )
+    if roles.training_value:
+        answers.append(
+            f"Answered: the model was trained where {text_of(roles.sets)} is {text_of(roles.training_value)}."
+        )
     if roles.excluded:
         answers.append(
             f"Left out of the audit: {listed(roles.excluded)}. Neither model nor attacker sees it."

@@ -297,6 +297,7 @@ def test_a_column_of_bare_codes_says_who_was_in_training():
     named_roles = replace(suggested_plan(named_table, "people.csv").roles, favourable="yes")
     expected = build_dataset(named_table, named_roles)
     assert build_dataset(table, roles).sets.tolist() == expected.sets.tolist()
+    assert "Answered: the model was trained where zq is A." in input_answers(table.frame, roles)
 
 
 def test_what_was_answered_at_the_gate_stands_among_the_caveats():
