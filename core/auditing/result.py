@@ -32,7 +32,6 @@ from ..base.caveats import (
     CaveatKind,
     in_order,
 )
-from ..base.errors import FORMAT
 from ..base.serialize import UNSAID, Result, code_fingerprint, content_fingerprint
 from ..base.validation import Ints
 from ..datasets import AuditDataset, Roles, Table, cautions
@@ -216,7 +215,6 @@ class ReleaseAudit(Result):
     people_tables: dict[str, tuple[Row, ...]] = field(default_factory=dict)
     caveats: tuple[Caveat, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
-    schema: int = FORMAT
 
 
 COMPUTING = (

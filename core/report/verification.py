@@ -161,6 +161,9 @@ def readable(text: str, *, name: str) -> Report:
     return report_of(document)
 
 
+_FILE = "The file"
+"""What sentences call a file that a stranger brings."""
+
 SECONDS = 20.0
 """Longest time that reading a stranger's report may take; one of ours takes less than one."""
 
@@ -177,18 +180,17 @@ _MODULES = (
 """What is imported, and called, before the file is opened: after that nothing can be read, not even our own code."""
 
 
-def readable_in_child(content: bytes, *, name: str) -> Report:
+def readable_in_child(content: bytes) -> Report:
     """Return `readable` of a stranger's file, verified in a short-lived process with limits on memory and time."""
-    arguments = {"content": content, "name": name}
     document, _ = ask_child(
-        name, f"{__name__}:verified", arguments, seconds=SECONDS, modules=_MODULES
+        _FILE, f"{__name__}:verified", {"content": content}, seconds=SECONDS, modules=_MODULES
     )
     return report_of(document)
 
 
-def verified(report: object, *, content: bytes, name: str) -> tuple[Parsed, None]:
+def verified(report: object, *, content: bytes) -> tuple[Parsed, None]:
     """Return the report in a file's content, as JSON has it; what a child is asked for."""
-    return strict(readable(report_text(content, name=name), name=name)), None
+    return strict(readable(report_text(content, name=_FILE), name=_FILE)), None
 
 
 def report_text(content: bytes, *, name: str) -> str:

@@ -140,7 +140,7 @@ def _brought() -> Any:
     """Draw the box for a report; return the one that is read, None where there is none."""
 
     def take(file: Any) -> None:
-        st.session_state[_DOCUMENT] = readable_in_child(file.getvalue(), name="The file")
+        st.session_state[_DOCUMENT] = readable_in_child(file.getvalue())
 
     panels.upload(
         "Earlier report (report.json or report.html)",

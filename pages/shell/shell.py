@@ -268,7 +268,7 @@ def navigation() -> Any:
     chosen = st.navigation(sections, position="sidebar", expanded=True)
     if is_folded:
         opened = [page for page in sections["Explore"] if person.opens(page.url_path)]
-        _folded_links("Explore", opened, chosen)
+        _folded_links(opened, chosen)
     if chosen == alias:
         st.switch_page(home, query_params=st.query_params.to_dict())
     if not person.opens(chosen.url_path):
@@ -289,12 +289,12 @@ def _is_own_table_audited() -> bool:
     return state.dataset_name() == state.UPLOAD
 
 
-def _folded_links(section: str, pages: Sequence[Any], chosen: Any) -> None:
-    """Draw the links of a section below the navigation, folded unless one of its pages is open."""
+def _folded_links(pages: Sequence[Any], chosen: Any) -> None:
+    """Draw the links of "Explore" below the navigation, folded unless one of its pages is open."""
     is_open = chosen in pages
     # Another element for each state, so that leaving the section folds it again.
     key = "open_links" if is_open else "folded_links"
-    with st.sidebar.expander(f"{section} {len(pages)}", expanded=is_open, key=key, type="compact"):
+    with st.sidebar.expander(f"Explore {len(pages)}", expanded=is_open, key=key, type="compact"):
         for page in pages:
             st.page_link(page)
 
