@@ -74,9 +74,8 @@ def test_core_neither_shows_nor_prints_and_studies_stay_separate(path):
     ],
 )
 def test_what_strangers_wrote_is_opened_by_what_a_child_is_asked_for(reader, only):
-    users = {
-        relative_name(path) for path in [*SOURCES, *(ROOT / "pages").rglob("*.py")] if within(imported(path), reader)
-    }
+    files = [*SOURCES, *(ROOT / "pages").rglob("*.py")]
+    users = {relative_name(path) for path in files if within(imported(path), reader)}
     assert users == {only}
 
 
@@ -94,9 +93,8 @@ def test_every_package_says_what_is_public(path):
 
 
 def test_first_paint_loads_nothing_heavy():
-    imports = [
-        ast.unparse(node) for node in house.tree(ROOT / "app.py").body if isinstance(node, (ast.Import, ast.ImportFrom))
-    ]
+    statements = house.tree(ROOT / "app.py").body
+    imports = [ast.unparse(node) for node in statements if isinstance(node, (ast.Import, ast.ImportFrom))]
     assert imports
     empty = loaded_by("import streamlit")
     loaded = loaded_by("\n".join(imports)) - empty

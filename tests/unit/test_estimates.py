@@ -149,9 +149,8 @@ def test_rates_over_repeats_stay_rates(rates):
 def test_balanced_gain_is_the_difference_of_balanced_accuracies(people):
     truth, before, after = np.array(people).T
     forward, back = balanced_gain(truth, before, after), balanced_gain(truth, after, before)
-    assert forward.value == pytest.approx(
-        balanced_accuracy(truth, after).value - balanced_accuracy(truth, before).value, abs=1e-12
-    )
+    gain = balanced_accuracy(truth, after).value - balanced_accuracy(truth, before).value
+    assert forward.value == pytest.approx(gain, abs=1e-12)
     assert (forward.low, forward.high) == pytest.approx((-back.high, -back.low))
     assert forward.low <= forward.value <= forward.high and forward.low < forward.high
 

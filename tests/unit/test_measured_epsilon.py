@@ -54,9 +54,8 @@ def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_calle
 
 def test_charts_measure_with_the_confidence_of_the_settings():
     """Of 50 guesses without a mistake every ε is rejected whose chance of that is below 1 minus the confidence."""
-    audit = audits.MechanismAudit(
-        mechanism="Tree", promised=9.0, spent=None, seen=audits.OneRun(guesses=50, correct=50)
-    )
+    seen = audits.OneRun(guesses=50, correct=50)
+    audit = audits.MechanismAudit(mechanism="Tree", promised=9.0, spent=None, seen=seen)
     lengths = []
     for confidence in (0.5, 0.99):
         settings = MeasuredEpsilonSettings(epsilon=9.0, confidence=confidence)
@@ -170,9 +169,8 @@ def test_a_distinguishing_event():
 
 
 def test_the_leaves_of_the_tree_are_read_as_well_as_their_noise_allows():
-    ledger = BudgetLedger(
-        accounting="savings", requested_epsilon=2.0, depth=audits.COLUMNS, n_attributes=audits.COLUMNS
-    )
+    depth = audits.COLUMNS
+    ledger = BudgetLedger(accounting="savings", requested_epsilon=2.0, depth=depth, n_attributes=depth)
     assert ledger.leaf(1) == pytest.approx(0.85 * 2.0)
     seen = audits.tree_run(2.0, 5_000, seed=4)
     q = 1 / (1 + math.exp(-ledger.leaf(1)))

@@ -50,9 +50,8 @@ def gaps_of(audited, metric, rows):
 def test_deviation_and_difference_are_those_of_the_metrics(metric, records):
     audited = subject()
     rows = audited.splits.train if records == "training" else audited.splits.test
-    (measure,) = [
-        measure for measure in fairness_metrics(audited) if (measure.metric, measure.records) == (metric, records)
-    ]
+    measures = fairness_metrics(audited)
+    (measure,) = [measure for measure in measures if (measure.metric, measure.records) == (metric, records)]
     assert (measure.unfairness.value, measure.difference.value) == pytest.approx(gaps_of(audited, metric, rows))
     assert measure.people == rows.size and measure.difference.value >= measure.unfairness.value
     width = measure.unfairness.high - measure.unfairness.low

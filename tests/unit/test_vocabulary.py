@@ -141,9 +141,8 @@ def test_texts_use_the_standard_terms(path):
 
 @pytest.mark.parametrize("path", SCREEN_SOURCES, ids=relative_name)
 def test_sentences_on_screen_are_short(path):
-    assert [
-        (line, sentence) for line, text in strings(path, docstrings=False) for sentence in long_sentences(text)
-    ] == []
+    texts = strings(path, docstrings=False)
+    assert [(line, sentence) for line, text in texts for sentence in long_sentences(text)] == []
 
 
 def test_every_term_has_one_meaning():

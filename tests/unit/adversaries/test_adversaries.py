@@ -137,9 +137,8 @@ def test_drift_caveat_is_of_named_sets_alone(shift, kind):
     frame["part"] = np.where(np.arange(1000) % 2 == 0, "train", "test")
     frame.loc[frame["part"] == "train", "skill"] += shift
     table = replace(samples.table(), frame=frame)
-    datasets = [
-        build_dataset(table, replace(samples.ROLES, **roles)) for roles in ({"sets": "part"}, {"excluded": ("part",)})
-    ]
+    choices = ({"sets": "part"}, {"excluded": ("part",)})
+    datasets = [build_dataset(table, replace(samples.ROLES, **roles)) for roles in choices]
     of_sets, of_rows = (drift_caveat(dataset, split(dataset, seed=0), seed=0) for dataset in datasets)
     assert of_sets.kind is kind
     assert of_rows is None

@@ -152,9 +152,8 @@ SAMPLE = ratings_samples.ratings()
 
 def test_blurme_adds_what_speaks_against_a_value(guarded):
     classifier = guarded.classifier("logistic")
-    noisy = comparators.blurme(
-        SAMPLE.people_test, SAMPLE.values_test, guarded.ratings.people_train, classifier, n_added=2
-    )
+    train = guarded.ratings.people_train
+    noisy = comparators.blurme(SAMPLE.people_test, SAMPLE.values_test, train, classifier, n_added=2)
     for k in range(5):
         new = (noisy[[k]] - SAMPLE.people_test[[k]]).tocoo().col
         weight = classifier.coef_[SAMPLE.values_test[k]]

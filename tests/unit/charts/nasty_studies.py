@@ -314,9 +314,8 @@ def cards(rng):
         size = pick(rng, 0.0, 1.0, 35.7, 12_345.6)
         bits = Estimate(value=size, low=size * 0.5, high=size * 1.5, n=now.n)
         meter = replace(now.meter, joint_bits=now.meter.prior_bits * pick(rng, 0.0, 0.3, 1.0, 9.0))
-        measured = replace(
-            now.measured, bits=bits, **{f"accuracy_{when}": estimate(rng) for when in ("before", "after")}
-        )
+        accuracies = {f"accuracy_{when}": estimate(rng) for when in ("before", "after")}
+        measured = replace(now.measured, bits=bits, **accuracies)
         prediction = replace(now.prediction, bits=replace(bits, value=size * rng.random()))
         values = tuple(invent(CommonValue, rng) for _ in range(int(rng.integers(0, 9))))
         studies.append(replace(now, meter=meter, measured=measured, prediction=prediction, common=values))

@@ -42,9 +42,8 @@ from tests.unit.charts.samples import estimate, ranges, result, roc, study
 
 
 def traces(drawing, name):
-    return [
-        point for trace in check(drawing).data if trace.name == name for point in zip(trace.x, trace.y, strict=True)
-    ]
+    traces_of_name = [trace for trace in check(drawing).data if trace.name == name]
+    return [point for trace in traces_of_name for point in zip(trace.x, trace.y, strict=True)]
 
 
 def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():

@@ -111,9 +111,8 @@ def test_balanced_prefers_the_smaller_leak_within_one_standard_error_of_the_best
     error = (best.accuracy.high - best.accuracy.low) / 2 / NormalDist().inv_cdf(0.975)
     accuracy = proportion(round(best.accuracy.value * N) - math.floor(N * error) - beyond, N)
     loud, quiet = with_leak(best, 0.52), replace(with_leak(best, 0.5), accuracy=accuracy)
-    first, second = (
-        replace(point(k, 0.8, SAFE, rng), choosing=side, judging=side) for k, side in ((1, loud), (2, quiet))
-    )
+    numbered = ((1, loud), (2, quiet))
+    first, second = (replace(point(k, 0.8, SAFE, rng), choosing=x, judging=x) for k, x in numbered)
     assert chosen([first, second]).chosen.points == (first,)
     assert chosen([first, second], prefer="balanced").chosen.points == ((first,) if beyond else (second,))
 
@@ -331,9 +330,8 @@ def folder(tmp_path):
     plans["train"] = train.replace('prediction = ""', "").replace('"predictions"', '"train"\nseed = 9')
     for name, text in {**plans, "policy": POLICY_FILE}.items():
         (tmp_path / f"{name}.toml").write_text(text)
-    people.assign(**{name: answer.astype(int) for name, answer in answers.items()}).to_csv(
-        tmp_path / "people.csv", index=False
-    )
+    people = people.assign(**{name: answer.astype(int) for name, answer in answers.items()})
+    people.to_csv(tmp_path / "people.csv", index=False)
     return tmp_path
 
 

@@ -306,9 +306,8 @@ def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not(
 def _gains(*attackers, seed=3):
     """Return what the promise adds to the best of these attackers, and to the first."""
     attacked = {str(number): attacker for number, attacker in enumerate(attackers)}
-    disclosures = {
-        name: disclose(records, VALIDATION, tolerance=0.05, raise_until_true=True) for name, records in attacked.items()
-    }
+    disclosed = {"tolerance": 0.05, "raise_until_true": True}
+    disclosures = {name: disclose(records, VALIDATION, **disclosed) for name, records in attacked.items()}
     return gain_of_best(attacked, disclosures, seed=seed), disclosures["0"].gain
 
 
@@ -336,7 +335,6 @@ def test_combine_intervals_reaches_a_t_quantile_of_the_spread():
 @pytest.mark.parametrize("groups", [2, 3])
 def test_bootstrap_correction_has_a_row_for_each_draw(groups):
     records = people(60, 1, groups=groups)
-    _, _, after = bootstrap.bootstrap_correction(
-        bootstrap.Blocks.of(records, records.guess, None, metric=METRICS[0]), 0.5, draws=3
-    )
+    blocks = bootstrap.Blocks.of(records, records.guess, None, metric=METRICS[0])
+    _, _, after = bootstrap.bootstrap_correction(blocks, 0.5, draws=3)
     assert len(after) == 1 + 3

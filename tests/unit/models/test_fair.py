@@ -304,9 +304,8 @@ PATHS = [
 
 @pytest.mark.parametrize("accounting, level, rows", PATHS)
 def test_what_a_path_spends_by_hand(accounting, level, rows):
-    ledger = BudgetLedger(
-        accounting=accounting, requested_epsilon=12.0, depth=2, n_attributes=4
-    )  # a slot is 12 / (2 · 3) = 2
+    settings = {"accounting": accounting, "depth": 2, "n_attributes": 4}
+    ledger = BudgetLedger(requested_epsilon=12.0, **settings)  # a slot is 12 / (2 · 3) = 2
     assert [(e.level, e.slot, e.tables, e.table_epsilon) for e in ledger.path(level)] == rows
     if accounting == "naive":
         assert ledger.counts_total == 12.0 * (8 + 6 + 1) and math.isinf(ledger.total)

@@ -242,9 +242,8 @@ def test_refused_fields_are_fields_of_the_format_that_are_not_let_in():
 
 
 def test_operators_are_the_standard_s_and_none_decodes_or_trains():
-    operators = {
-        schema.name for schema in onnx.defs.get_all_schemas_with_history() if schema.domain in onnx_format.DOMAINS
-    }
+    schemas = onnx.defs.get_all_schemas_with_history()
+    operators = {schema.name for schema in schemas if schema.domain in onnx_format.DOMAINS}
     assert operators >= onnx_format._OPERATORS
     assert not onnx_format._OPERATORS & {"ImageDecoder", "Optional", "Gradient", "Adam", "NonMaxSuppression"}
 

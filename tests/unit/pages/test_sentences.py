@@ -28,9 +28,8 @@ def test_the_guarantee_is_twice_epsilon_for_a_replaced_person(epsilon):
     last = attacked("dp_id3", epsilon)
     guarantee_text = guarantee(last)
     assert "somebody else takes the person's place, which doubles ε" in guarantee_text
-    once, twice = (
-        float(number.replace(",", "")) for number in re.findall(r"more than ([\d.,]+) times as", guarantee_text)
-    )
+    factors = re.findall(r"more than ([\d.,]+) times as", guarantee_text)
+    once, twice = (float(number.replace(",", "")) for number in factors)
     assert math.exp(epsilon) <= once < math.exp(epsilon) + 0.11
     assert math.exp(2 * epsilon) <= twice < math.exp(2 * epsilon) + 0.11
     alarms = float(last.verdicts["loss"][last.member == 0].mean())

@@ -233,9 +233,8 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged, m, half_width
     options = {"half_width": half_width, "absolute": absolute}
     limit = guarantees.exact_accuracy_limit(scores[None], answers[None], prior[None], n_advantaged, **options)
     assert limit == pytest.approx(best / chance.sum(), abs=1e-9)
-    assert (
-        guarantees.exact_accuracy_limit(scores[None], answers[None] + 3.0, prior[None], n_advantaged, **options) is None
-    )
+    other_answers = answers[None] + 3.0
+    assert guarantees.exact_accuracy_limit(scores[None], other_answers, prior[None], n_advantaged, **options) is None
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 8.0])

@@ -43,9 +43,8 @@ def test_it_names_versions_seeds_and_contents():
 
 
 def test_a_plan_is_its_content_and_not_its_files_names():
-    plan, same = (
-        AuditPlan(data=DataPlan(dataset="", file=f"{name}.csv"), policy=f"{name}.toml") for name in ("a", "folder/b")
-    )
+    names = ("a", "folder/b")
+    plan, same = (AuditPlan(data=DataPlan(dataset="", file=f"{n}.csv"), policy=f"{n}.toml") for n in names)
     assert plan_fingerprint(plan) == plan_fingerprint(same)
     assert replace(plan, register=RegisterPlan(model="Loans", version="1")).fingerprint == plan.fingerprint
     changes = [{}, {"title": "Another"}, {"data": DataPlan(dataset="adult")}, {"config": replace(plan.config, seed=1)}]
@@ -175,9 +174,8 @@ def folder(tmp_path_factory):
     directory = tmp_path_factory.mktemp("replay")
     people("safe", 400).to_csv(directory / "renamed.csv", index=False)
     table = read_table((directory / "renamed.csv").read_bytes(), "safe.csv")
-    (directory / "report.json").write_text(
-        to_json(Reports(run_audit(PLAN, table, default_policy())).document), encoding="utf-8"
-    )
+    document = Reports(run_audit(PLAN, table, default_policy())).document
+    (directory / "report.json").write_text(to_json(document), "utf-8")
     return directory
 
 

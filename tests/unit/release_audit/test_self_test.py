@@ -45,9 +45,8 @@ def trial(leaks, share=1.0):
         runs[planted] += 1
         return leaks(runs[planted] - 1, planted), Settings()
 
-    return FixedVerdicts(), Plant(
-        attack="a known one", explanation="", make=make, limits={"attribute_excess": 0.0}, share=share
-    )
+    limits = {"attribute_excess": 0.0}
+    return FixedVerdicts(), Plant(attack="a known one", explanation="", make=make, limits=limits, share=share)
 
 
 SLOW = ("by the audit's own attack", "difference of two models' scores", "Members identified (TPR at 1% FPR)")

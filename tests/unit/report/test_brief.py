@@ -84,10 +84,8 @@ def crowded():
     caveats = tuple(Caveat(kind, f"Text of {kind}.", count=12345) for kind in CaveatKind) + CONFIRMED
     name = f"gender identity as recorded {WIDE}"
     audit = audit_of(FAR, alternatives={LABELS: {"membership_auc": 0.57}}, attribute=name, source=LONG_SOURCE)
-    verdict, plan = (
-        replace(audit.verdict, caveats=caveats),
-        replace(audit.plan, title=f"Consumer credit default {WIDE}"),
-    )
+    verdict = replace(audit.verdict, caveats=caveats)
+    plan = replace(audit.plan, title=f"Consumer credit default {WIDE}")
     return replace(audit, verdict=verdict, plan=plan)
 
 
