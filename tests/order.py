@@ -20,7 +20,7 @@ SECONDS = {
     "tests/app/test_own_table.py": 40,
     "tests/reference/test_reveal_adult.py": 40,
     "tests/unit/correction/test_groups.py": 25,
-    "tests/unit/test_command_line.py": 50,
+    "tests/unit/test_command_line.py": 25,
     "tests/unit/release_audit/test_self_test.py": 25,
     "tests/properties/test_soft_properties.py": 44,
     "tests/unit/adversaries/test_adversaries.py": 15,

@@ -145,7 +145,6 @@ FLOORS = (
 )
 """The rooms of core from the ground up; a room takes from those on lower floors alone."""
 
-
 ROOMS = {room for rooms in FLOORS for room in rooms}
 
 

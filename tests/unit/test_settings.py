@@ -171,25 +171,17 @@ def report_with_foreign(part):
     altered_report(report_document(sample()), lambda document: document[part].update(schema=FOREIGN_FORMAT))
 
 
-def altered(path):
-    """Return a SQLite file whose header has another version."""
+def foreign_file(make, folder):
+    """Return a database of another format, made by this version but for its header."""
+    path, foreign = folder / "database", folder / "foreign"
+    make(path)
     content = bytearray(path.read_bytes())
     content[63] = FOREIGN_FORMAT
-    foreign = path.with_name("other")
     foreign.write_bytes(content)
     return foreign
 
 
-def export():
-    return example_ledger(1).record()[0]
-
-
-def foreign_file(make, folder):
-    """Return a database of another format, made by this version but for its header."""
-    make(folder / "database")
-    return altered(folder / "database")
-
-
+EXPORT = example_ledger(1).record()[0].replace(b'"version":1', b'"version":2')
 FORMATS = {
     "report": (lambda folder: from_json(to_json(report())), "A report"),
     "report to verify": (lambda folder: verify_report(to_json(report()), name="The report"), "The report"),
@@ -200,7 +192,7 @@ FORMATS = {
     "policy": (lambda folder: read_policy(FILE.replace("= 1", "= 2", 1), name="The policy"), "The policy: The file"),
     "ledger": (lambda folder: open_ledger(foreign_file(partial(open_ledger, create=True), folder)), "The ledger "),
     "history": (lambda folder: History.open(foreign_file(History.open, folder)), "The history "),
-    "export": (lambda folder: verify_export(export().replace(b'"version":1', b'"version":2')), "The export "),
+    "export": (lambda folder: verify_export(EXPORT), "The export "),
     "points": (lambda folder: FileStore(foreign_file(FileStore, folder)), "The store "),
 }
 

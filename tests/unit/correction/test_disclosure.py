@@ -58,7 +58,6 @@ def records_of(p, predictions, truth):
 
 ATTACKED, HELD_OUT = people(900, 1, bias=1.0), people(500, 2, bias=1.0)
 
-
 ODD = records_of(_both(np.linspace(0.1, 0.9, 7)), [1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 1])
 """No two groups of these seven have the same rate."""
 

@@ -40,7 +40,6 @@ from tests.unit.queries.people import pool
 SUMS = BiasQueriesSettings(questions=6, people=40, mechanism="noisy_sums", epsilon=0.5, repeats=4)
 EXACT = replace(SUMS, mechanism="exact")
 
-
 CONFIG = AuditConfig(dataset="sample", method="unmitigated", tolerance=0.05, seed=7)
 
 

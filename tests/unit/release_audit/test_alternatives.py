@@ -124,33 +124,32 @@ def test_a_report_whose_tries_were_altered_is_refused_in_one_sentence():
 
 
 PLAN = samples.plan()
-REVERSED = Fact(
-    kind="reversed_score",
-    severity=Severity.BLOCKING,
-    point="'score' is lower where 'hired' is 'yes': AUC 0.132.",
-    key="data.positive",
-    columns=("score",),
-    repairs=(
-        Repair(title="It predicts no", changes={"positive": "no"}),
-        Repair(title="It is right so", changes={"confirmed": ("reversed_score",)}),
-    ),
+
+
+def fact(kind, severity, key, point, *repairs, more=""):
+    """Return a fact with its repairs, each a title and what it changes."""
+    repairs = tuple(Repair(title=title, changes=changes) for title, changes in repairs)
+    return Fact(kind=kind, severity=severity, point=point, more=more, key=key, repairs=repairs)
+
+
+REVERSED = fact(
+    *("reversed_score", Severity.BLOCKING, "data.positive"),
+    "'score' is lower where 'hired' is 'yes': AUC 0.132.",
+    ("It predicts no", {"positive": "no"}),
+    ("It is right so", {"confirmed": ("reversed_score",)}),
 )
-FAVOUR = Fact(
-    kind="favourable",
-    severity=Severity.QUESTION,
-    point="Which value of hired is good for the person?",
+FAVOUR = fact(
+    *("favourable", Severity.QUESTION, "data.favourable"),
+    "Which value of hired is good for the person?",
+    ("yes is good", {"favourable": "yes"}),
     more="hired is yes for 51%, no for 49%.",
-    key="data.favourable",
-    repairs=(Repair(title="yes is good", changes={"favourable": "yes"}),),
 )
-ANSWER = Fact(
-    kind="possible_answers",
-    severity=Severity.GUESS,
-    point="risk_score may be a model's answer and is left out.",
-    key="data.score",
-    repairs=(Repair(title="It is the score", changes={"score": "risk_score", "threshold": "0.4"}),),
+ANSWER = fact(
+    *("possible_answers", Severity.GUESS, "data.score"),
+    "risk_score may be a model's answer and is left out.",
+    ("It is the score", {"score": "risk_score", "threshold": "0.4"}),
 )
-NOTE = Fact(kind="repeated_records", severity=Severity.NOTE, point="12 of 900 records equal another one.")
+NOTE = fact("repeated_records", Severity.NOTE, "", "12 of 900 records equal another one.")
 
 
 def answering(monkeypatch, *facts):

@@ -25,7 +25,6 @@ PLAN = catalogue_plan("demo")
 PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
 SMALL = replace(samples.plan(), bias_queries=BiasQueriesSettings(questions=4, people=40, repeats=2))
 
-
 FAILED = replace(sample().self_tests[0], passed=False)
 
 

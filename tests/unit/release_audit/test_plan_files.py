@@ -20,7 +20,6 @@ from tests import samples
 
 DEMO = '[data]\ndataset = "demo"\n'
 
-
 VENDOR = RegisterPlan(model="Vendor default", version="2.1", purpose="To “call”", owner="Risk", review="2031-05-01")
 
 
