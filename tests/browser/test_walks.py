@@ -64,14 +64,13 @@ def signed_and_compared(view):
     """Sign the audit on screen, which keeps it, judge it by another policy, and compare both; the ban stands."""
     card = view.keyed("sign_off")
     view.press("open_decision")
-    view.enter("sign_model", "Hiring")
-    view.idle()
-    view.enter("sign_version", "1.0")
-    view.idle()
-    view.enter("sign_who", "Ada, DPO")
-    view.idle()
-    view.enter("sign_reason", "Scores reveal the attribute.")
-    view.idle()
+    for key, value in (
+        ("sign_model", "Hiring"),
+        ("sign_version", "1.0"),
+        ("sign_who", "Ada, DPO"),
+        ("sign_reason", "Scores reveal the attribute."),
+    ):
+        view.until(lambda key=key, value=value: view.entered(key, value), f"{value!r} in its field")
     view.press("sign_audit")
     expect(card).to_contain_text("Do not release by Ada, DPO")
     expect(view.keyed("sign_audit")).to_have_count(0)

@@ -267,6 +267,13 @@ class View:
         self.field(key).fill(value)
         self.field(key).press("Enter")
 
+    def entered(self, key, value):
+        """Enter a text; return whether it is there after the run that follows, as a field drawn anew loses it."""
+        self.enter(key, value)
+        self.page.wait_for_timeout(200)  # the server hears of it a moment later
+        self.idle()
+        return self.field(key).input_value() == value
+
     def press(self, key):
         self.keyed(key).get_by_role("button").first.click()
 
