@@ -47,6 +47,16 @@ def test_findings_say_what_the_checks_measured(learnt):
 
 
 @pytest.mark.long
+def test_a_release_that_tells_nothing_beats_no_imputation():
+    subject, _ = STUDY.plants[1].make(1, False)
+    (inference,) = STUDY.run(subject, SETTINGS)
+    headline, _ = STUDY.findings(inference, SETTINGS)
+    assert all(check.estimate.low <= 0 for check in STUDY.checks(inference, SETTINGS).values())
+    assert headline.point.startswith("No attack on what is released beat imputation")
+    assert (headline.to_do, headline.so_what, inference.closing) == ("", "", ())
+
+
+@pytest.mark.long
 def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already(leak):
     subject, inference = leak
     gains = [inference.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from core.auditing.plan import read_plan
+from core.auditing.run import audited_of, measured
 from core.base.errors import InputError
 from core.base.validation import child_generator
 from core.stats.estimates import Estimate, proportion
@@ -16,7 +18,7 @@ from core.studies.model_card import ModelCardSettings, measure_card
 from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, people_attacks
 from core.studies.people.people_at_risk import plan_text, plans, remaining_leaks, remedies_of
 from core.studies.people.people_attacks import CARDS, IdentifiedRecords, PeopleAttacks, _write, inferred
-from core.studies.people.people_study import draw_sets, why_nobody
+from core.studies.people.people_study import draw_sets, fix_text, why_nobody, without_fix
 from core.studies.study import draw_people, posterior
 from core.studies.study import subject_of as planted_subject_of
 from core.studies.subject import AuditConfig, prior_of, subject_of
@@ -244,6 +246,29 @@ def test_nobody_is_found_without_a_leak():
     )
 
 
+@pytest.mark.long
+def test_people_at_risk_agree_with_the_report_of_the_same_plan():
+    plan = read_plan(
+        '[data]\nfile = "t.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\nsensitive = "origin"\n'
+        'group = ["north"]\n[model]\ntrain_share = 0.3\n[outputs]\ndecimals = 2\n[model_card]\ndecimals = 2\n'
+        '[bias_queries]\nquestions = 12\nmechanism = "laplace"\n[membership]\nshadows = 4\n'
+        'attacks = ["lira"]\n[people]\npeople = 1000\n'
+    )
+    audited, settings, answers = audited_of(plan, samples.table(3040)), plan.people_settings, plan.bias_queries
+    planned = (answers.questions, answers.mechanism, answers.epsilon, plan.membership.shadows)
+    assert (settings.answers, settings.noise, settings.answer_epsilon, settings.shadows) == planned
+    assert (settings.models, settings.decimals) == (1, 2)
+    attacks = PeopleAttacks(audited, settings)
+    outputs, members = (attacks.run(name, settings) for name in ("outputs", "membership"))
+    report = {name: measured(name, audited) for name in ("attribute_excess", "membership_auc", "membership_caught")}
+    assert members.average == report["membership_auc"].estimate
+    assert outputs.measure != "accuracy" or outputs.average == report["attribute_excess"].estimate
+    assert outputs.setting == "predicted labels and scores with 2 decimals"
+    # All training records are drawn: the rate of the report is theirs, but for ties and ranks between people.
+    assert attacks.n == audited.splits.train.size
+    assert abs(members.identified.mean() - report["membership_caught"].estimate.value) < 0.005
+
+
 def test_why_nobody_names_the_gain_that_makes_no_one_certain():
     gain = Estimate(value=0.049, low=0.02, high=0.08, n=50)
     hits = np.zeros(50, dtype=np.bool_)
@@ -252,6 +277,14 @@ def test_why_nobody_names_the_gain_that_makes_no_one_certain():
     certain, *silent = (why_nobody(risk(nobody(), attacks=(replace(attack, **change),))) for change in changes)
     assert "(+4.9 points of accuracy over imputation)" in certain and "nobody" in certain
     assert silent == ["", ""]
+
+
+def test_without_fix_is_said_once_for_all_people():
+    leaks = nobody()
+    leaks[:9, 1] = True
+    result = risk(leaks)
+    assert without_fix(result, result.chosen()).startswith("No remedy on the list frees 9 of these 9;")
+    assert not any(fix_text(result, int(index)) for index in result.chosen())
 
 
 def test_chosen_finds_a_person_by_identifier():
