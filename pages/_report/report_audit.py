@@ -99,8 +99,7 @@ class PeopleRun(StudyRun):
         )
 
     def _run(self, job: Job) -> PeopleAtRisk:
-        (result,) = job.each_in_subprocess(partial(_attacked, self.request, self.settings))
-        return result  # type: ignore[no-any-return]
+        return job.in_subprocess(partial(_attacked, self.request, self.settings))  # type: ignore[no-any-return]
 
 
 def _attacked(
