@@ -7,6 +7,7 @@ import pytest
 
 import core.auditing
 from core.auditing import BiasQueriesSettings, MembershipSettings, SelfTest, run_audit
+from core.auditing.policy import default_policy
 from core.base.serialize import fingerprint
 from core.stats.estimates import proportion
 
@@ -77,7 +78,7 @@ def section(dashboard, name):
 
 def changed(dashboard, check, **fields):
     """Change a limit in the table, with all that a change must say, and judge by it."""
-    heading = {"version": "4", "author": "A. Officer"}
+    heading = {"version": f"{default_policy().version}.1", "author": "A. Officer"}
     limit = {"rationale": "Our own law.", "source": "Law, § 3"}
     for name, value in fields.items():
         (heading if name in ("name", "version", "author") else limit)[name] = value

@@ -137,7 +137,7 @@ def test_what_may_be_left_out_is_said_and_does_not_block_but_what_broke_does():
 
 
 BEFORE = default_policy()
-MINE = {"version": "4", "author": "A. Officer"}
+MINE = {"version": f"{BEFORE.version}.1", "author": "A. Officer"}
 
 
 def with_first_limit(**fields):
@@ -159,7 +159,7 @@ def test_check_change_accepts_a_changed_limit_with_reason_and_source():
         (with_first_limit(required=False, rationale="Our law."), "a source"),
         (with_first_limit(if_not_run="allowed", rationale="Our law."), "a source"),
         (replace(BEFORE, rationale="Another reason."), "a version of its own"),
-        (replace(BEFORE, version="4"), "who answers for it"),
+        (replace(BEFORE, version=MINE["version"]), "who answers for it"),
         (replace(BEFORE, **MINE, limits=BEFORE.limits[1:]), "not covered any more"),
         (replace(BEFORE, **MINE, limits=(*BEFORE.limits, Limit(check="attriguard_cost", value=3.0))), "a reason"),
     ],
