@@ -137,8 +137,11 @@ def finding(icon: str, point: str, evidence: str) -> None:
     if release is not None:
         model = release.audit.model
         facts.insert(1, f"{count(release.audit.data.n)} people")
+        accuracy = "test accuracy"
+        if not release.audit.plan.has_true_sets:
+            accuracy = "accuracy, training records perhaps included,"
         facts.append(
-            f"test accuracy {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}"
+            f"{accuracy} {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}"
         )
         if model.kind == "train" or model.beside_majority:
             audited_model = audited_model_text(model)

@@ -22,6 +22,7 @@ from ..datasets.columns import (
     with_crossed,
 )
 from ..datasets.input_check import check_input
+from ..datasets.role_suggestion import names_attribute
 from ..datasets.roles import as_written, check_values
 from ..datasets.splits import split
 from ..models import GIVEN_PREDICTIONS, PRIVATE_METHODS, TOLERANCE_METHODS
@@ -328,7 +329,7 @@ def _features_of_two_values(table: Table, roles: Roles) -> list[str]:
     return [
         name
         for name, column in table.frame.items()
-        if name not in other_roles and column.nunique() == 2
+        if name not in other_roles and column.nunique() == 2 and not names_attribute(str(name))
     ]
 
 

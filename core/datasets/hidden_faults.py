@@ -5,6 +5,7 @@
 - ``label_near_prediction``: label and prediction agree for almost all test records, as where they are one decision.
 - ``sets_reversed``: the score tells the label better among the test records than among those of training.
 - ``trained_on_test``: the score tells the label of the test records as it would tell that of training records.
+- ``repeated``: test records equal training records in every column that is used.
 - ``near_repeated``: test records equal training records but for one column.
 - ``attribute_in_features``: the features together tell the attribute, so that no model could add to it.
 
@@ -62,9 +63,11 @@ models are at about 1, or below where they fit too closely.
 """
 
 _FEWEST_NUMBERS = 4
+_EQUAL_SHARE = 0.03
 _NEAR_SHARE = 0.1
 _TIMES_CHANCE = 5.0
-"""Share of the test records that are near a training record, and how often that of two halves of these it must be."""
+"""Shares of the test records that equal a training record, or are near one, from which on it is said; and how often
+that of two halves of the training records they must be."""
 
 _MOST_RECORDS = 200_000
 _MOST_COLUMNS = 3
@@ -205,8 +208,8 @@ def _label_near_prediction(table: CheckedTable) -> Iterator[Fact]:
 
 def _sets_reversed(table: CheckedTable) -> Iterator[Fact]:
     """Say that the score is better on test than on training records, as where the sets are turned round."""
-    if table.scores is None:
-        return
+    if table.scores is None or table.area is None or table.area.low <= 0.5:
+        return  # a score that points the other way blocks as a whole
     areas = []
     for rows in _sets(table):
         answered = rows[~np.isnan(table.scores[rows])]
@@ -311,16 +314,28 @@ def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
     train, test = _sets(table)
     numbers = [name for name in _features(table) if is_numeric(table.frame[name])]
     too_many = len(table.frame) > _MOST_RECORDS
-    if min(train.size, test.size) < _FEWEST_RECORDS or len(numbers) < _FEWEST_NUMBERS or too_many:
+    if min(train.size, test.size) < _FEWEST_RECORDS or too_many:
         return
     if table.roles.person:  # whose records are on one side alone
         return
     marks = _marks(table)
     total = sum(marks.values(), np.zeros(len(table.frame), dtype=np.uint64))
     first, second = np.array_split(child_generator(0, "halves").permutation(train), 2)
+    equal = np.isin(total[test], total[train])
+    equal_by_chance = float(np.isin(total[first], total[second]).mean())
+    if equal.mean() > max(_EQUAL_SHARE, _TIMES_CHANCE * equal_by_chance):
+        yield _caution(
+            table,
+            "repeated",
+            f"{int(equal.sum()):,} of {test.size:,} test records equal a training record in every column that is used.",
+            "If they are the same people, the test is not of strangers, and a leak reads smaller than it is. Give the "
+            "column that identifies people the role Person, or leave these records out.",
+            (),
+        )
+    if len(numbers) < _FEWEST_NUMBERS:
+        return
     for name in numbers:
         rest = total - marks[name]
-        equal = np.isin(total[test], total[train])  # which is said of repeated records
         near = float((np.isin(rest[test], rest[train]) & ~equal).mean())
         by_chance = float(np.isin(rest[first], rest[second]).mean())
         if near <= _NEAR_SHARE or near <= _TIMES_CHANCE * by_chance:

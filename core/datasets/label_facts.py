@@ -208,7 +208,7 @@ def _values_left(table: CheckedTable) -> Iterable[Fact]:
 _FAVOURABLE_MEANS = "Fairness is counted on it."
 
 
-_IF_WRONG = "If it is not, fairness is counted on the wrong outcome."
+_IF_WRONG = "If it is not good, fairness is counted on the wrong outcome."
 
 
 def _favourable_question(table: CheckedTable) -> Fact:
@@ -278,19 +278,22 @@ def _favourable_facts(table: CheckedTable) -> Iterable[Fact]:
     roles = table.roles
     chosen = roles.favourable
     outcome = f"{text_of(roles.label)} = {text_of(chosen)}"
-    consequence = f"{outcome} counts as good for the person: {_of_100(table)} people get it."
+    consequence = (
+        f"{outcome} counts as good for the person ({_of_100(table)} people get it), and no name in the table shows "
+        "that it is."
+    )
     doubt = ""
     if not _names_for(table, chosen, 1):
-        harms = [
-            f"{text_of(name)}{f' (about {text_of(value)})' * (name != value)}"
-            for name, value in _names_for(table, chosen, -1)
-        ]
+        harms = _names_for(table, chosen, -1)
         if harms:
-            more = f"By the names it may be bad: {', '.join(harms)}. If so, fairness is counted on the wrong outcome."
-            yield _outcome_caution(table, "harmful_outcome", consequence, more)
+            consequence = (
+                f"{outcome} counts as good for the person ({_of_100(table)} people get it), although names speak "
+                f"against it: {', '.join(_what_it_says(table, *name) for name in harms)}."
+            )
+            yield _outcome_caution(table, "harmful_outcome", consequence, _IF_WRONG)
         elif positive_rank(chosen) == 0:
-            more = f"A “{text_of(chosen)}” is good only where {text_of(roles.label)} is bad, and no name shows that. "
-            yield _outcome_caution(table, "unclear_outcome", consequence, f"{more}{_IF_WRONG}")
+            more = f"A “{text_of(chosen)}” is good only where {text_of(roles.label)} is bad for a person. {_IF_WRONG}"
+            yield _outcome_caution(table, "unclear_outcome", consequence, more)
         else:
             doubt = f"No name in the table shows that it is. {_IF_WRONG}"
     if table.settings:
@@ -304,7 +307,16 @@ def _favourable_facts(table: CheckedTable) -> Iterable[Fact]:
             confirm="",
         )
     elif doubt:
-        yield table.fact("unclear_outcome", Severity.NOTE, consequence, doubt)
+        yield table.fact("unclear_outcome", Severity.NOTE, consequence, _IF_WRONG)
+
+
+def _what_it_says(table: CheckedTable, name: str, value: str) -> str:
+    """Return whether a name that is about a value reads like something good or bad."""
+    tone = "good"
+    if value == table.roles.favourable:
+        tone = "bad"
+    about = f" (about {text_of(value)})" * (name != value)
+    return f"{text_of(name)}{about} reads like something {tone}"
 
 
 def _outcome_caution(table: CheckedTable, kind: str, point: str, more: str) -> Fact:

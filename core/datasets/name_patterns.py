@@ -539,6 +539,9 @@ _FEW_PEOPLE = 20
 _MOST_ROWS_A_PERSON = 20
 """Rows of a person on average, up to which a column that is called an identifier may identify people."""
 
+_MOST_ROWS_OF_NUMBER = 2
+"""Rows of each value on average, up to which a column that is called a number or a code may identify people."""
+
 _MEAN_WEIGHT_TOLERANCE = 0.1
 """How far the mean of a column called "weight" may lie from 1 to be taken for weights of records."""
 
@@ -888,7 +891,7 @@ def _person(column: pandas.Series, name: str) -> ColumnContent | None:
     called_id = bool(tokens) and tokens[-1] in _ID_TERMS
     nouns = set(tokens) & _PERSON_NOUNS
     sure = plain in _PERSON_IDS or (called_id and bool(nouns)) or (len(tokens) == 1 and bool(nouns))
-    if not sure and (not tokens or tokens[-1] not in _SURE_ID_TERMS or set(tokens) & _GROUP_NOUNS):
+    if not sure and (not called_id or set(tokens) & _GROUP_NOUNS):
         return None
     if column.dtype.kind in "mM" or (is_numeric(column) and not _is_integral(column)):
         return None
@@ -896,8 +899,10 @@ def _person(column: pandas.Series, name: str) -> ColumnContent | None:
     distinct = int(column.nunique())
     if distinct <= _FEW_PEOPLE or distinct == present:
         return None
-    seldom = present / distinct <= _MOST_ROWS_A_PERSON
-    if not seldom and (not sure or not called_id):
+    rows_of_person = present / distinct
+    if not sure and tokens[-1] not in _SURE_ID_TERMS and rows_of_person > _MOST_ROWS_OF_NUMBER:
+        return None
+    if rows_of_person > _MOST_ROWS_A_PERSON and (not sure or not called_id):
         return None
     reason = f"an identifier of which {present - distinct:,} repeat"
     rank = 0 if nouns else 1

@@ -477,8 +477,8 @@ def _copies_of(
             "copy",
             Severity.BLOCKING,
             f"{name} looks like an output of the model, not a fact about a person.",
-            f"It tells {answer} by itself and not the label: {evidence}. As a feature it counts as known without the "
-            "model, which hides leaks.",
+            f"It tells {answer} by itself, and not because it tells the label: {evidence}. As a feature it counts "
+            "as known without the model, which hides leaks.",
             key="data.excluded",
             columns=(copy.column,),
             repairs=[_as_output(table, copy.column, answer)],

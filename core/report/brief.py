@@ -845,9 +845,12 @@ class _Brief:
         answered = ""
         if some_unanswered(self.report):
             answered = " where answered"
+        trained = ""
+        if not self.report.plan.has_true_sets:
+            trained = ", perhaps of training records"
         yield (
             "Accuracy",
-            f"{percent(model.accuracy_test)}{answered}; always the commonest answer: "
+            f"{percent(model.accuracy_test)}{answered}{trained}; always the commonest answer: "
             f"{percent(model.majority_test)}",
         )
         roles = self.report.plan.config.roles

@@ -366,6 +366,9 @@ def _model(report: Report) -> list[tuple[str, str]]:
         seen = "training records"
         seen_by_model = "training records"
     answered = " with an answer" if some_unanswered(report) else ""
+    tested = "test records"
+    if not report.plan.has_true_sets:
+        tested = "records drawn for the test, training records perhaps among them"
     on_training = details.get(f"{difference}, on the {seen}", math.nan)
     training_text = "not measured" if math.isnan(on_training) else f"{on_training:.3f}"
     return [
@@ -376,7 +379,7 @@ def _model(report: Report) -> list[tuple[str, str]]:
         (f"{difference}, {seen}", training_text),
         (f"{difference}, test records", _difference(report)),
         (f"Accuracy on {seen_by_model}{answered}", rate_text(model.accuracy_train)),
-        (f"Accuracy on test records{answered}", rate_text(model.accuracy_test)),
+        (f"Accuracy on {tested}{answered}", rate_text(model.accuracy_test)),
         ("Majority-class baseline on test records", rate_text(model.majority_test)),
     ]
 

@@ -151,6 +151,8 @@ def _counted(report: Report, row: CheckVerdict, sentence: PeopleSentence) -> Peo
     estimate = row.attempt.estimate
     assert estimate is not None
     records = "test records"
+    if not report.plan.has_true_sets:
+        records = "records, perhaps trained on"
     if row.check in (*_ATTRIBUTE, *_TRAINING) and estimate.n == report.data.sets.get("train"):
         records = "attacked records"
         if report.plan.has_true_sets:

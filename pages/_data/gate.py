@@ -213,8 +213,11 @@ class Gate:
         blocks = self.count(Severity.BLOCKING)
         asks = self.count(Severity.QUESTION)
         warnings = self.count(Severity.CAUTION)
-        guesses = self.count(Severity.GUESS)
-        answers = len(self.repaired) + len(self.confirmed)
+        n_chosen = sum(
+            fact.kind == "favourable" for fact in self.lines if fact.severity is Severity.GUESS
+        )
+        guesses = self.count(Severity.GUESS) - n_chosen
+        answers = len(self.repaired) + len(self.confirmed) + n_chosen
         held = "guessed, with evidence"
         if not (blocks or asks or warnings or answers):
             held = "hold"

@@ -275,11 +275,14 @@ def _about(document: Report, name: str, version: str, *, testing: bool) -> str:
 
 
 def _review(document: Report) -> str:
-    """Return the next review, where one is set."""
-    review = document.plan.register.review
-    if not review:
-        return ""
-    return f"Next review: {day_text(review)}."
+    """Return the next review, or where it is set with the owner."""
+    register = document.plan.register
+    if register.review:
+        return f"Next review: {day_text(register.review)}."
+    open_fields = "Next review" if register.owner else "Owner and next review"
+    return (
+        f"{open_fields} of the brief: not stated; set under More analyses, Purpose and attackers."
+    )
 
 
 def _last_name(models: tuple[RegisteredModel, ...], document: Report) -> str:

@@ -84,6 +84,12 @@ def judged_on_training_records():
     return pd.concat([frame, again], ignore_index=True)
 
 
+def with_training_records_among_the_test():
+    frame = borrowers().frame
+    trained = frame[frame["split"] == "train"][:200]
+    return pd.concat([frame, trained.assign(split="test")], ignore_index=True)
+
+
 def of_sets_turned_round():
     people = borrowers()
     frame = people.frame.assign(score=forest_scores(people, np.flatnonzero(people.trained), leaf=3))
@@ -114,6 +120,7 @@ PLANTED = {
     "threshold": (of_a_rare_outcome, {}, "score"),
     "trained_on_test": (refitted_on_everybody, {}, "score"),
     "sets_reversed": (of_sets_turned_round, {}, "split"),
+    "repeated": (with_training_records_among_the_test, {}, "200 of"),
     "near_repeated": (judged_on_training_records, {}, "debt"),
     "reversed_part": (turned_round_in_the_north, {}, "north"),
     "attribute_in_features": (of_two_columns_that_tell_the_sex, {}, "code"),

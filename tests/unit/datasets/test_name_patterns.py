@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from core.datasets import suggest_roles
+from core.datasets.input_check import check_input
 from core.datasets.name_patterns import Content, contents_of
 from core.datasets.splits import named_sets
 
@@ -166,6 +167,16 @@ def test_contents_of_people_with_at_most_twenty_rows_a_person(rows, held):
 )
 def test_named_sets(values, name, sets):
     assert [named_sets(values, name).get(value, "") for value in values] == sets
+
+
+@pytest.mark.parametrize(("repeats", "asks"), [(30, True), (0, False)])
+def test_a_number_of_people_of_which_some_repeat_is_asked_about(repeats, asks):
+    numbers = np.arange(5_000, 5_000 + N)
+    numbers[:repeats] = numbers[N - repeats :]
+    suggestion = suggest_roles(people(permit_no=numbers))
+    facts = check_input(people(permit_no=numbers), suggestion.roles, guesses=suggestion.questions)
+    assert "permit_no" in suggestion.roles.excluded or not asks
+    assert ("possible_person" in {fact.kind for fact in facts}) == asks
 
 
 def test_named_sets_by_the_value_that_means_training():
