@@ -213,14 +213,15 @@ class Gate:
         blocks = self.count(Severity.BLOCKING)
         asks = self.count(Severity.QUESTION)
         warnings = self.count(Severity.CAUTION)
-        n_chosen = sum(
-            fact.kind == "favourable" for fact in self.lines if fact.severity is Severity.GUESS
-        )
-        guesses = self.count(Severity.GUESS) - n_chosen
-        answers = len(self.repaired) + len(self.confirmed) + n_chosen
-        held = "guessed, with evidence"
-        if not (blocks or asks or warnings or answers):
-            held = "hold"
+        guesses = self.count(Severity.GUESS)
+        answers = len(self.repaired) + len(self.confirmed)
+        held = "hold"
+        if blocks or asks or warnings or answers:
+            held = "guessed, with evidence"
+            chosen = [fact for fact in self.lines if fact.kind == "favourable"]
+            n_chosen = sum(fact.severity is Severity.GUESS for fact in chosen)
+            guesses -= n_chosen
+            answers += n_chosen
         counts = [
             f":red[{blocks} block{'s' * (blocks == 1)}]" * bool(blocks),
             f":orange[{asks} question{'s' * (asks != 1)}]" * bool(asks),

@@ -52,7 +52,8 @@ def test_ranges_add_up_to_the_vulnerability_disparity(counts, data):
     k, n = (cells.tolist() for cells in counts)
     exact = Fraction(k[1][1], n[1][1]) - Fraction(k[0][1], n[0][1])
     assert by_range.vd == pytest.approx(float(exact), abs=1e-15)
-    in_full = sum((Fraction(row.group) - Fraction(row.reference) for row in by_range.rows), Fraction())
+    shares = zip(by_range.group_shares, by_range.reference_shares, strict=True)
+    in_full = sum((Fraction(group) - Fraction(reference) for group, reference in shares), Fraction())
     assert float(in_full) == pytest.approx(float(exact), abs=1e-15)
     assert by_range.vd == pytest.approx(vulnerability_disparity(verdict, group, member, **FEW).vd.value, abs=1e-15)
 
