@@ -121,6 +121,10 @@ def test_a_repair_holds_while_other_columns_come_and_go():
     entry = Repaired(Fact(kind="copy", severity=Severity.BLOCKING, point="It is a copy."), repair, before, after)
     assert entry.holds(replace(after, score="score", excluded=("id", "copy")))
     assert not entry.holds(before)
+    with_score = replace(before, score="score", excluded=("id",))
+    entry = Repaired(entry.fact, repair, before, with_score)
+    assert entry.holds(with_score)
+    assert not entry.holds(replace(with_score, excluded=("id", "score")))
     assert entry.undo(replace(after, score="score", excluded=("id", "copy"))).excluded == ("id",)
 
 

@@ -156,6 +156,7 @@ def test_check_input_names_a_harmful_outcome_and_no_benefit(label, values, answe
         harms = [fact for fact in facts if fact.kind == "harmful_outcome"]
         assert len(harms) == (value == bad), value
         assert all(label in caution.point and value in caution.point for caution in harms)
+        assert not any(f"{value} reads like something good" in caution.point for caution in harms)
 
 
 @pytest.mark.parametrize(

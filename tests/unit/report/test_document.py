@@ -258,6 +258,14 @@ def test_a_sentence_counts_the_records_of_its_number_and_no_repeats():
     assert [without_records(text) == text for text in texts] == [False, True]
 
 
+@pytest.mark.parametrize(("kind", "records"), [("train", "test records)"), ("predictions", "perhaps trained on)")])
+def test_a_sentence_on_fairness_says_where_training_records_may_be_among_its_people(kind, records):
+    report = report_of(policy(four_fifths=0.8), (done("four_fifths", 0.96, 0.02),))
+    plan = replace(report.plan, model=replace(report.plan.model, kind=kind))
+    (sentence,) = people_sentences(replace(report, plan=plan))
+    assert sentence.text.endswith(records)
+
+
 def test_a_failing_gain_below_one_in_100_is_counted_in_1000():
     failing, passing = (one_sentence(done("membership_auc", 0.504, 0.001), limit=limit) for limit in (0.501, 0.6))
     assert numbers(without_records(failing.text)) == [504, 1000, 500]
