@@ -288,7 +288,7 @@ def _favourable_facts(table: CheckedTable) -> Iterable[Fact]:
         if harms:
             consequence = (
                 f"{outcome} counts as good for the person ({_of_100(table)} people get it), although names speak "
-                f"against it: {', '.join(_what_it_says(table, *name) for name in harms)}."
+                f"against it: {', '.join(_tone_of_name(table, *name) for name in harms)}."
             )
             yield _outcome_caution(table, "harmful_outcome", consequence, _IF_WRONG)
         elif positive_rank(chosen) == 0:
@@ -310,7 +310,7 @@ def _favourable_facts(table: CheckedTable) -> Iterable[Fact]:
         yield table.fact("unclear_outcome", Severity.NOTE, consequence, _IF_WRONG)
 
 
-def _what_it_says(table: CheckedTable, name: str, value: str) -> str:
+def _tone_of_name(table: CheckedTable, name: str, value: str) -> str:
     """Return whether a name that is about a value reads like something good or bad."""
     tone = "good"
     if value == table.roles.favourable:
