@@ -121,11 +121,17 @@ def test_a_repair_holds_while_other_columns_come_and_go():
     entry = Repaired(Fact(kind="copy", severity=Severity.BLOCKING, point="It is a copy."), repair, before, after)
     assert entry.holds(replace(after, score="score", excluded=("id", "copy")))
     assert not entry.holds(before)
-    with_score = replace(before, score="score", excluded=("id",))
-    entry = Repaired(entry.fact, repair, before, with_score)
-    assert entry.holds(with_score)
-    assert not entry.holds(replace(with_score, excluded=("id", "score")))
     assert entry.undo(replace(after, score="score", excluded=("id", "copy"))).excluded == ("id",)
+
+
+def test_a_repair_does_not_hold_where_a_column_it_took_back_is_left_out_again():
+    left_out = Roles(label="paid", positive="1", sensitive="sex", excluded=("id", "score"))
+    taken_back = replace(left_out, score="score", excluded=("id",))
+    repair = Repair(title="It is the score", changes={"score": "score", "excluded": ("id",)})
+    fact = Fact(kind="score_left_out", severity=Severity.BLOCKING, point="A score is left out.")
+    entry = Repaired(fact, repair, left_out, taken_back)
+    assert entry.holds(taken_back)
+    assert not entry.holds(replace(taken_back, excluded=("id", "score")))
 
 
 def test_a_column_of_bare_codes_becomes_the_set_of_two_clicks(dashboard):
