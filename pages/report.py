@@ -121,7 +121,7 @@ def model_text() -> str:
         text = f"{text}, model {short_fingerprint(release.audit.model.fingerprint)}"
     register = attacks.subject.plan.register
     if register.model:
-        text = f"{register.model} {register.version}: {text}"
+        text = f"{register.model_version}: {text}"
     return text
 
 

@@ -125,6 +125,11 @@ class RegisterPlan(Settings):
         Param("Next review", "Day by which it is looked at again, YYYY-MM-DD.", form="day"),
     ] = ""
 
+    @property
+    def model_version(self) -> str:
+        """Model and version as one line; "" where they have no name."""
+        return f"{self.model} {self.version}".strip()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan(Result):

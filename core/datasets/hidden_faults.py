@@ -6,7 +6,7 @@
 - ``sets_reversed``: the score tells the label better among the test records than among those of training.
 - ``trained_on_test``: the score tells the label of the test records as it would tell that of training records.
 - ``repeated``: test records equal training records in every column that is used.
-- ``near_repeated``: test records equal training records but for one column.
+- ``near_repeated``: test records agree with training records in nearly all columns.
 - ``attribute_in_features``: the features together tell the attribute, so that no model could add to it.
 
 None of them is certain. Each is a caution with its evidence, and a caveat of the verdict.
@@ -27,6 +27,7 @@ from .checked_table import (
     Severity,
     area_under_curve,
     halves,
+    mean_ranks,
     text_codes,
 )
 from .columns import is_numeric, names_records, text_of
@@ -62,9 +63,14 @@ A model is unsure of records that it was trained on in this way alone: it was ri
 models are at about 1, or below where they fit too closely.
 """
 
-_FEWEST_NUMBERS = 4
+_MOST_SOUGHT = 500
+_MOST_COMPARED = 10_000
+_NEAR_RANK = 0.01
+"""Share of the records by which two numbers may lie apart that are near each other."""
+
+_FEWEST_NEAR = 10
 _EQUAL_SHARE = 0.03
-_NEAR_SHARE = 0.1
+_NEAR_SHARE = 0.05
 _TIMES_CHANCE = 5.0
 """Shares of the test records that equal a training record, or are near one, from which on it is said; and how often
 that of two halves of the training records they must be."""
@@ -82,6 +88,7 @@ def hidden_facts(table: CheckedTable) -> Iterable[Fact]:
     yield from _label_near_prediction(table)
     yield from _sets_reversed(table)
     yield from _trained_on_test(table)
+    yield from _repeated(table)
     yield from _near_repeated(table)
     yield from _attribute_in_features(table)
 
@@ -309,54 +316,106 @@ def _calibration_slope(scores: Floats, truth: Mask) -> float:
     return float(LogisticRegression(C=1e6).fit(log_odds, truth).coef_[0, 0])
 
 
-def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
-    """Say that test records equal training records in everything but one column."""
+def _repeated(table: CheckedTable) -> Iterator[Fact]:
+    """Say that test records equal training records in every column that is used."""
     train, test = _sets(table)
-    numbers = [name for name in _features(table) if is_numeric(table.frame[name])]
-    too_many = len(table.frame) > _MOST_RECORDS
-    if min(train.size, test.size) < _FEWEST_RECORDS or too_many:
-        return
-    if table.roles.person:  # whose records are on one side alone
+    if not _may_repeat(table, train, test):
         return
     marks = _marks(table)
-    total = sum(marks.values(), np.zeros(len(table.frame), dtype=np.uint64))
     first, second = np.array_split(child_generator(0, "halves").permutation(train), 2)
-    equal = np.isin(total[test], total[train])
-    equal_by_chance = float(np.isin(total[first], total[second]).mean())
-    if equal.mean() > max(_EQUAL_SHARE, _TIMES_CHANCE * equal_by_chance):
-        yield _caution(
-            table,
-            "repeated",
-            f"{int(equal.sum()):,} of {test.size:,} test records equal a training record in every column that is used.",
-            "If they are the same people, the test is not of strangers, and a leak reads smaller than it is. Give the "
-            "column that identifies people the role Person, or leave these records out.",
-            (),
-        )
-    if len(numbers) < _FEWEST_NUMBERS:
+    equal = np.isin(marks[test], marks[train])
+    equal_by_chance = float(np.isin(marks[first], marks[second]).mean())
+    if equal.mean() <= max(_EQUAL_SHARE, _TIMES_CHANCE * equal_by_chance):
         return
-    for name in numbers:
-        rest = total - marks[name]
-        near = float((np.isin(rest[test], rest[train]) & ~equal).mean())
-        by_chance = float(np.isin(rest[first], rest[second]).mean())
-        if near <= _NEAR_SHARE or near <= _TIMES_CHANCE * by_chance:
-            continue
-        yield _caution(
-            table,
-            "near_repeated",
-            f"{percent(near)} of the test records equal a training record in all but {text_of(name)}.",
-            "If they are the same people, the test is not of strangers, and a leak would read as a pass. Give the "
-            "column that identifies people the role Person, or leave these records out.",
-            (name,),
-        )
-        return
+    yield _caution(
+        table,
+        "repeated",
+        f"{int(equal.sum()):,} of {test.size:,} test records equal a training record in every column that is used.",
+        "If they are the same people, the test is not of strangers, and a leak reads smaller than it is. Give the "
+        "column that identifies people the role Person, or leave these records out.",
+        (),
+    )
 
 
-def _marks(table: CheckedTable) -> dict[str, Ints]:
-    """Return a random 64-bit number for each value of features, label and attribute, by record.
+def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
+    """Say that test records agree with a training record in nearly all columns, and training records seldom do so.
 
-    Their sums, which wrap around, tell records apart: two different ones have the same by a chance of 2^-64.
+    Up to 500 test records are compared with half of the training records, and as many of the other half with the same
+    ones: where the sets were drawn from the same people at random, both agree with them as much.
     """
-    marks = {}
+    train, test = _sets(table)
+    if not _may_repeat(table, train, test):
+        return
+    rng = child_generator(0, "near repeated")
+    first, second = np.array_split(rng.permutation(train)[: 2 * _MOST_COMPARED], 2)
+    tested = rng.permutation(test)[:_MOST_SOUGHT]
+    columns = _compared_columns(table)
+    marks = _marks(table)
+    agreeing = _most_agreeing(columns, tested, second)
+    agreeing[np.isin(marks[tested], marks[train])] = 0  # equal ones are said by themselves
+    by_chance = _most_agreeing(columns, first[:_MOST_SOUGHT], second)
+    least = max(_NEAR_SHARE, _FEWEST_NEAR / tested.size)
+    for count in range(len(columns), 0, -1):
+        near = float((agreeing >= count).mean())
+        near_by_chance = float((by_chance >= count).mean())
+        if near > max(least, _TIMES_CHANCE * near_by_chance):
+            break
+    else:
+        return
+    yield _caution(
+        table,
+        "near_repeated",
+        f"{percent(near)} of the test records are near a training record in {count} of {len(columns)} columns; of "
+        f"training records {percent(near_by_chance)} are near another.",
+        "If they are the same people, the test is not of strangers, and a leak would read as a pass. Give the "
+        "column that identifies people the role Person, or leave these records out.",
+        (),
+    )
+
+
+def _may_repeat(table: CheckedTable, train: Ints, test: Ints) -> bool:
+    """Whether there are records enough to look for people on both sides, and no column that keeps each on one."""
+    too_many = len(table.frame) > _MOST_RECORDS
+    return min(train.size, test.size) >= _FEWEST_RECORDS and not too_many and not table.roles.person
+
+
+def _compared_columns(table: CheckedTable) -> list[Floats]:
+    """Return features, label and attribute: numbers as their ranks from 0 to 1, texts as codes; nan where missing."""
+    columns = []
+    for name in (*_features(table), table.roles.label, table.roles.sensitive):
+        column = table.frame[name]
+        if is_numeric(column):
+            columns.append(mean_ranks(_numbers(column)) / len(column))
+        else:
+            codes = text_codes(column)[0].astype(float)
+            columns.append(np.where(codes < 0, np.nan, codes))
+    return columns
+
+
+def _most_agreeing(columns: list[Floats], records: Ints, others: Ints) -> Ints:
+    """Return in how many columns a record agrees, with the one of the others that it agrees with in most.
+
+    Texts agree where they are equal, numbers within a hundredth of the records; what is missing with what is missing.
+    """
+    most = []
+    for some in np.array_split(records, max(1, records.size // 100)):
+        agreeing = np.zeros((some.size, others.size), dtype=np.int16)
+        for column in columns:
+            left = column[some][:, None]
+            right = column[others]
+            agreeing += np.abs(left - right) <= _NEAR_RANK
+            agreeing += np.isnan(left) & np.isnan(right)
+        most.append(agreeing.max(axis=1))
+    return np.concatenate(most)
+
+
+def _marks(table: CheckedTable) -> Ints:
+    """Return a 64-bit number for each record, the same for those that are equal in features, label and attribute.
+
+    It is the sum, which wraps around, of a random one for each value: two different records have the same by a chance
+    of 2^-64.
+    """
+    marks = np.zeros(len(table.frame), dtype=np.uint64)
     for name in (*_features(table), table.roles.label, table.roles.sensitive):
         column = table.frame[name]
         if is_numeric(column):
@@ -365,7 +424,7 @@ def _marks(table: CheckedTable) -> dict[str, Ints]:
             codes = text_codes(column)[0]
         rng = child_generator(0, f"marks of {name}")
         drawn = rng.integers(0, 2**64, size=int(codes.max(initial=0)) + 2, dtype=np.uint64)
-        marks[name] = drawn[codes + 1]
+        marks += drawn[codes + 1]
     return marks
 
 

@@ -351,7 +351,7 @@ class _Brief:
         """What is decided about: model and version of the register, else the title."""
         register = self.report.plan.register
         if register.model:
-            return plain_line(f"{register.model} {register.version}", self.longest_name)
+            return plain_line(register.model_version, self.longest_name)
         return plain_line(self.report.title, self.longest_name)
 
     def next_review(self) -> str:

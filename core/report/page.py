@@ -256,7 +256,7 @@ def _template_values(report: Report) -> dict[str, Any]:
         "model": _model(report),
         "audited_model": audited_model_text(report.model),
         "register": register,
-        "registered": f"{register.model} {register.version}".strip(),
+        "registered": register.model_version,
         "review": day_text(register.review),
         "favourable": _favourable(report),
         "retention": RETENTION,

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 SUMMARY_KIND = "fairleak public summary"
 
 CONTENTS = {
-    "title": "the title that the plan gives the report",
+    "title": "the title that the plan gives the report, or else the model and version it names",
     "day": "the day on which the audit began",
     "fairleak": "the version of FairLeak",
     "table": "the table, if it is one of FairLeak's own, and whether its records are synthetic",
@@ -205,7 +205,7 @@ def public_summary(report: Report) -> PublicSummary:
     overall = report.verdict.overall
     kinds = dict.fromkeys(caveat.kind for caveat in in_order(report.caveats))
     summary = PublicSummary(
-        title=plan.title,
+        title=plan.title or plan.register.model_version,
         day=report.started_on,
         fairleak=report.provenance.fairleak,
         table=_table(plan, data),

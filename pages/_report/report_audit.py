@@ -369,7 +369,9 @@ def public_note(reports: Reports, *, testing: bool) -> str:
     notes = ["Settings, limits, verdict words and caveats; no number measured on people."]
     if testing:
         notes.append(NOT_TESTED)
-    if not reports.audit.plan.title and reports.audit.plan.config.dataset == state.UPLOAD:
+    plan = reports.audit.plan
+    has_name = plan.title or plan.register.model_version
+    if not has_name and plan.config.dataset == state.UPLOAD:
         notes.append(
             "Give it a title under Audit plan: without one its reader does not know which model it is about."
         )

@@ -122,7 +122,7 @@ def _confirmation(reports: Reports, signed: list[Signature]) -> None:
     """Say who signed what on this report, and offer the brief that has it."""
     register = reports.document.plan.register
     mark = short_fingerprint(reports.document.fingerprint)
-    version = shell.escape(f"{register.model} {register.version}")
+    version = shell.escape(register.model_version)
     st.success(
         f"**Signed for {version}**, on the report with the fingerprint {mark}.",
         icon=":material/verified:",
@@ -257,7 +257,7 @@ def _about(document: Report, name: str, version: str, *, testing: bool) -> str:
     register = document.plan.register
     if register.version:
         mark = short_fingerprint(document.fingerprint)
-        version_title = f"{register.model} {register.version}"
+        version_title = register.model_version
         about = f"You sign for {version_title}. The report signed has the fingerprint {mark}."
         if testing:
             return f"{about} {report_audit.NOT_TESTED}"

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import skops.io
 
 import core.auditing
-from core.auditing import AuditPlan, plan_text, read_plan
+from core.auditing import AuditPlan, RegisterPlan, plan_text, read_plan
 from core.auditing.policy import (
     VERDICT_TITLES,
     Alternative,
@@ -254,6 +254,10 @@ def test_files_and_what_their_notes_say():
     assert "Self-test still running" in report_audit.public_note(Reports(audit), testing=True).removeprefix(note)
     untitled = Reports(replace(audit, plan=replace(audit.plan, title="")))
     assert "Give it a title" in report_audit.public_note(untitled, testing=False)
+    plan = replace(untitled.audit.plan, register=RegisterPlan(model="Loans", version="2"))
+    registered = Reports(replace(audit, plan=plan))
+    assert "Give it a title" not in report_audit.public_note(registered, testing=False)
+    assert registered.summary.title == "Loans 2"
     tables = report_audit.file(Reports(audit), "tables.zip")
     with zipfile.ZipFile(io.BytesIO(tables)) as archive:
         assert all(name.endswith(".csv") for name in archive.namelist())

@@ -81,6 +81,7 @@ def judged_on_training_records():
     frame = people.frame.assign(score=forest_scores(people, np.flatnonzero(people.trained)))
     again = frame[people.trained].sample(1_000, random_state=0).assign(split="test")
     again["debt"] += np.random.default_rng(1).integers(1, 9, len(again))
+    again["tenure"] += 1
     return pd.concat([frame, again], ignore_index=True)
 
 
@@ -121,7 +122,7 @@ PLANTED = {
     "trained_on_test": (refitted_on_everybody, {}, "score"),
     "sets_reversed": (of_sets_turned_round, {}, "split"),
     "repeated": (with_training_records_among_the_test, {}, "200 of"),
-    "near_repeated": (judged_on_training_records, {}, "debt"),
+    "near_repeated": (judged_on_training_records, {}, "7 columns"),
     "reversed_part": (turned_round_in_the_north, {}, "north"),
     "attribute_in_features": (of_two_columns_that_tell_the_sex, {}, "code"),
     "label_near_prediction": (of_the_decision_as_label, DECIDED, "predicted"),
