@@ -392,17 +392,17 @@ def _compared_columns(table: CheckedTable) -> list[Floats]:
     return columns
 
 
-def _most_agreeing(columns: list[Floats], records: Ints, others: Ints) -> Ints:
-    """Return in how many columns a record agrees, with the one of the others that it agrees with in most.
+def _most_agreeing(columns: list[Floats], records: Ints, compared: Ints) -> Ints:
+    """Return in how many columns a record agrees, with that of the compared ones with which it agrees in most.
 
     Texts agree where they are equal, numbers within a hundredth of the records; what is missing with what is missing.
     """
     most = []
-    for some in np.array_split(records, max(1, records.size // 100)):
-        agreeing = np.zeros((some.size, others.size), dtype=np.int16)
+    for batch in np.array_split(records, max(1, records.size // 100)):
+        agreeing = np.zeros((batch.size, compared.size), dtype=np.int16)
         for column in columns:
-            left = column[some][:, None]
-            right = column[others]
+            left = column[batch][:, None]
+            right = column[compared]
             agreeing += np.abs(left - right) <= _NEAR_RANK
             agreeing += np.isnan(left) & np.isnan(right)
         most.append(agreeing.max(axis=1))
@@ -425,7 +425,7 @@ def _marks(table: CheckedTable) -> Ints:
         rng = child_generator(0, f"marks of {name}")
         drawn = rng.integers(0, 2**64, size=int(codes.max(initial=0)) + 2, dtype=np.uint64)
         marks += drawn[codes + 1]
-    return marks
+    return marks.view(np.int64)
 
 
 def _attribute_in_features(table: CheckedTable) -> Iterator[Fact]:
