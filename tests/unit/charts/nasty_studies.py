@@ -3,6 +3,7 @@
 import math
 from dataclasses import fields, replace
 from functools import cache, partial
+from inspect import isfunction
 
 import numpy as np
 
@@ -104,8 +105,8 @@ def names_of(rng):
     return tuple(f"{i}{nasty(rng)}" for i in range(pick(rng, 2, 2, 3, 20)))
 
 
-def _people(rng):
-    names, sample = names_of(rng), _sample()
+def people_of(rng):
+    names, sample = names_of(rng), sample_people()
     groups = rng.integers(0, len(names), sample.labels.size)
     groups[: len(names)] = range(len(names))
     roles = replace(sample.roles, label=nasty(rng))
@@ -113,11 +114,11 @@ def _people(rng):
 
 
 @cache
-def _sample():
+def sample_people():
     return dataset(300)
 
 
-def _model(rng, groups):
+def model_of(rng, groups):
     parts = ("all",) if rng.random() < 0.5 else ("label 0", "label 1")
     rates = [
         tuple(invent(GroupRate, rng, part=part, group=code) for part in parts for code in range(groups))
@@ -130,7 +131,7 @@ def _model(rng, groups):
 
 def _rates(rng):
     names = names_of(rng)
-    return audit.draw_rates(_model(rng, len(names)), names=names)
+    return audit.draw_rates(model_of(rng, len(names)), names=names)
 
 
 def _checks(rng):
@@ -197,7 +198,7 @@ def seed_summary(rng, method="", tolerance=0.0):
 TOLERANCES = (0.0, 0.001, 0.005, 0.02, 0.1, 0.2)
 
 
-def _rows(rng):
+def summaries(rng):
     places = rng.choice(TOLERANCES, int(rng.integers(0, 7)), replace=False)
     return [seed_summary(rng, tolerance=float(tolerance)) for tolerance in places]
 
@@ -215,7 +216,7 @@ def _waterfall(rng):
 
 def _trained(rng):
     baseline = (estimate(rng), estimate(rng), estimate(rng))
-    return attacked_models.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
+    return attacked_models.draw_trained(summaries(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
 
 
 def _more(rng):
@@ -250,7 +251,7 @@ def _map(rng):
     return draw_map(rows)
 
 
-def _gap(rng):
+def gap_of(rng):
     return pick(rng, 0.0, 1.0, -1.0, 0.131, rng.normal() / 5)
 
 
@@ -260,7 +261,7 @@ def membership_result(rng, names=()):
     several = [(group, "all others") for group in names] if len(names) > 2 else [(names[1], names[0])]
     reason = members.REASON if rng.random() < 0.3 else ""
     results = tuple(
-        members.compared((_gap(rng), _gap(rng), _gap(rng)), group=a, reference=b, half=pick(rng, 0.0, 0.018, 0.5))
+        members.compared((gap_of(rng), gap_of(rng), gap_of(rng)), group=a, reference=b, half=pick(rng, 0.0, 0.018, 0.5))
         for a, b in several
         if rng.random() < 0.9
     )
@@ -271,7 +272,7 @@ def membership_result(rng, names=()):
         muted=bool(rng.random() < 0.3),
         disparities=results,
         too_small=(("a", nasty(rng, 160)),),
-        low_fpr=tuple(members.low_fpr(_gap(rng), group=a, reference=b, reason=reason) for a, b in several),
+        low_fpr=tuple(members.low_fpr(gap_of(rng), group=a, reference=b, reason=reason) for a, b in several),
         curve=members.roc(rng.random(), size, levels),
         curves_by_group=tuple(members.roc(rng.random(), size, levels, seed=i) for i in range(len(names))),
     )
@@ -283,7 +284,7 @@ def _ranges(rng):
     return membership.draw_ranges(range_table, muted=bool(rng.random() < 0.3))
 
 
-def _by_epsilon(draw, rng):
+def by_epsilon(draw, rng):
     curve_bands = members.bands([e for e in EPSILONS if rng.random() < 0.8], repeats=pick(rng, 1, 2, 25))
     names = list(curve_bands[0].values) if curve_bands else []
     curve_bands = [
@@ -295,7 +296,7 @@ def _by_epsilon(draw, rng):
 def _fairpick(rng):
     curve_bands = [band for band in members.fairpick_bands() if rng.random() < 0.8]
     measure = pick(rng, "vd", "fpr_gap", "advantage_gap")
-    curve_bands = [replace(band, values={measure: members.estimate(_gap(rng), 0.02)}) for band in curve_bands]
+    curve_bands = [replace(band, values={measure: members.estimate(gap_of(rng), 0.02)}) for band in curve_bands]
     return membership.draw_fairpick(curve_bands, now=pick(rng, 0.4, 0.6, 0.71, 1.0), measure=measure)
 
 
@@ -323,7 +324,7 @@ def cards(rng):
     return replace(last, fewer=tuple(fewer))
 
 
-def _exposed(rng):
+def _pinned(rng):
     names, study = (nasty(rng), f"{nasty(rng)}."), cards(rng)
     return model_card.draw_pinned(replace(study, people=replace(study.people, group=names[1], group_names=names)))
 
@@ -380,12 +381,12 @@ def _targeted(rng):
     return queries.draw_targeted(curves, limits, pick(rng, *curves), pick(rng, *places))
 
 
-def _answers(rng):
+def _gaps(rng):
     rows = []
     for _ in range(pick(rng, 0, 1, 20)):
-        label, gap = nasty(rng), members.estimate(_gap(rng), float(rng.random()))
+        label, gap = nasty(rng), members.estimate(gap_of(rng), float(rng.random()))
         price = pick(rng, 0.0, 0.1, 12.345)
-        rows.append(queries.GapRow(label=label, gap=gap, price=price, truth=maybe(rng, _gap)))
+        rows.append(queries.GapRow(label=label, gap=gap, price=price, truth=maybe(rng, gap_of)))
     return queries.draw_gaps(rows)
 
 
@@ -458,54 +459,27 @@ def _sets(rng):
     return draw_sets(replace(people_at_risk, attacks=tuple(attacks)))
 
 
-CHARTS = {
-    "draw_groups": lambda rng: audit.draw_groups(_people(rng)),
-    "draw_rates": _rates,
-    "draw_accuracy": lambda rng: audit.draw_accuracy(_model(rng, 2)),
-    "draw_checks": _checks,
-    "draw_budgets": _budgets,
-    "draw_disclosure": _disclosure,
-    "draw_recognition": _recognition,
+CHARTS = {f"draw{name}": draw for name, draw in globals().items() if isfunction(draw) and name.startswith("_")} | {
+    "draw_groups": lambda rng: audit.draw_groups(people_of(rng)),
+    "draw_accuracy": lambda rng: audit.draw_accuracy(model_of(rng, 2)),
     "draw_methods": lambda rng: attacked_models.draw_methods([seed_summary(rng, method) for method in METHOD_TITLES]),
-    "draw_more": _more,
-    "draw_waterfall": _waterfall,
-    "draw_trained": _trained,
-    "draw_models_accuracy": lambda rng: attacked_models.draw_models_accuracy(_rows(rng), TOLERANCES),
-    "draw_models_unfairness": lambda rng: attacked_models.draw_models_unfairness(_rows(rng), TOLERANCES),
-    "draw_search": _search,
-    "draw_map": _map,
+    "draw_models_accuracy": lambda rng: attacked_models.draw_models_accuracy(summaries(rng), TOLERANCES),
+    "draw_models_unfairness": lambda rng: attacked_models.draw_models_unfairness(summaries(rng), TOLERANCES),
     "draw_gaps_between": lambda rng: membership.draw_gaps_between(membership_result(rng, names_of(rng)[:2])),
     "draw_group_gaps": lambda rng: membership.draw_group_gaps(membership_result(rng)),
     "draw_differences": lambda rng: membership.draw_differences(membership_result(rng)),
     "draw_roc": lambda rng: membership.draw_roc(membership_result(rng)),
-    "draw_ranges": _ranges,
-    "draw_epsilon_curve": partial(_by_epsilon, membership.draw_epsilon_curve),
-    "draw_accuracy_by_epsilon": partial(_by_epsilon, membership.draw_accuracy_by_epsilon),
-    "draw_attack_by_epsilon": partial(_by_epsilon, membership.draw_attack_by_epsilon),
-    "draw_fairpick": _fairpick,
-    "draw_deleted": _deleted,
+    "draw_epsilon_curve": partial(by_epsilon, membership.draw_epsilon_curve),
+    "draw_accuracy_by_epsilon": partial(by_epsilon, membership.draw_accuracy_by_epsilon),
+    "draw_attack_by_epsilon": partial(by_epsilon, membership.draw_attack_by_epsilon),
     "draw_release_bits": lambda rng: model_card.draw_release_bits(cards(rng)),
     "draw_fullness": lambda rng: model_card.draw_fullness(cards(rng)),
-    "draw_pinned": _exposed,
     "draw_recognised": lambda rng: model_card.draw_recognised(cards(rng)),
     "draw_in_common": lambda rng: model_card.draw_in_common(cards(rng)),
-    "draw_precisions": _precisions,
-    "draw_leakage": _leakage,
-    "draw_answer_errors": _answer_errors,
-    "draw_values": _values,
-    "draw_targeted": _targeted,
-    "draw_gaps": _answers,
-    "draw_budget": _budget,
-    "draw_cost": _cost,
-    "draw_defences": _defences,
     "draw_value_noise": lambda rng: guard.draw_value_noise(exposure(rng), 1.0),
-    "draw_where": _where,
     "draw_mechanism": lambda rng: guard.draw_mechanism(exposure(rng), 0, 1.0),
-    "draw_transfer": _transfer,
-    "draw_choice": _choice,
-    "draw_sets": _sets,
 }
-"""Function of a page -> what calls it with invented results."""
+"""Function of a page -> what calls it with invented results: what is `_rates` above calls `draw_rates`."""
 
 
 def chart(name, seed):

@@ -3,28 +3,21 @@
 import itertools
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import core
-from core.charts import Drawing
 from core.charts.drawing import NARROW, Axis, percents, value_of
-from core.charts.lines import Curve, draw_lines
+from core.charts.lines import Curve, Dot, draw_lines
 from core.charts.planes import draw_heat
 from core.charts.rows import Mark, Row, draw_rows
 from core.charts.theme import fit, plain, separate_labels, short, width
 from core.report import charts as report_charts
-from core.report.report import TitledTable
 from core.stats.estimates import Estimate
 from core.studies.attriguard import Compared
 from core.studies.attriguard.charts import draw_defences, draw_mechanism
@@ -33,11 +26,10 @@ from core.studies.correction.charts import draw_waterfall, tolerance_axis
 from core.studies.membership.charts import draw_ranges, draw_roc
 from core.studies.model_card.charts import _once, draw_pinned
 from core.studies.subject import AuditConfig
-from tests import house
 from tests.release_samples import card, people
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, check_axes, check_table, dots, written
-from tests.unit.charts.nasty_studies import CHARTS, chart, nasty
+from tests.unit.charts.nasty_studies import CHARTS, chart
 from tests.unit.charts.samples import estimate, ranges, result, roc, study
 
 
@@ -65,13 +57,9 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
         assert 0 < len(traces(drawing, "others")) <= people().n - now.pinned.count
 
 
-@pytest.fixture(scope="module")
-def findings():
-    return run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(2000, seed=11))
-
-
 @pytest.mark.long
-def test_the_bars_of_a_waterfall_join(findings):
+def test_the_bars_of_a_waterfall_join():
+    findings = run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(2000, seed=11))
     leak, now = findings.attribution("published", 0.05), findings.disclose(0.05)
     waterfall = partial(draw_waterfall, leak, findings.strong, label="Strong", attribute="origin")
     bars = [trace for trace in check(waterfall(now=now)).data if trace.type == "bar"]
@@ -255,90 +243,42 @@ def test_draw_rows_has_only_rows_with_numbers_in_the_table():
     assert list(drawing.table["row"]) == ["b"]
 
 
-ROOT = Path(core.__file__).parent
-FILES = [*sorted((ROOT / "charts").glob("*.py")), *sorted(ROOT.rglob("charts.py"))]
-SEEDS = range(8)
+@st.composite
+def line_curves(draw):
+    """Draw a curve with gaps, some of whose places may not be computed yet."""
+    grid = sorted(draw(st.sets(st.integers(0, 8), min_size=1)))
+    x = [position for position in grid if draw(st.booleans())]
+    value = st.floats(-0.2, 1.2)
+    number = st.none() | st.just(math.nan) | value | value.map(lambda rate: estimate(rate, half=0.3))
+    of = draw(st.lists(number, min_size=len(x), max_size=len(x)))
+    dots = [Dot(x=position, of=rate) for position, rate in zip(x, of, strict=True) if not math.isnan(value_of(rate))]
+    look = {"name": draw(st.sampled_from(["", "curve"])), "band": draw(st.booleans())}
+    more = {"grid": draw(st.sampled_from([(), grid])), "dots": draw(st.sampled_from([(), dots]))}
+    return Curve(x=x, of=of, color="first", **look, **more)
 
 
-class Call(NamedTuple):
-    """A chart that `draw_lines` has drawn, and what it was drawn from."""
-
-    title: str
-    curves: Sequence[Curve]
-    drawing: Drawing
-
-
-def draw_report(rng):
-    names = ("tolerance", "attacker", "before", "after", "after, low", "after, high")
-    rows = tuple(
-        (tolerance, attacker, float(rng.random()), float(rng.random()), 0.1, 0.9)
-        for attacker in [nasty(rng) for _ in range(int(rng.integers(1, 4)))]
-        for tolerance in (0.0, 0.01, 0.05, 0.2)
-    )
-    report_charts.line_chart(TitledTable(title="Accuracy by tolerance", columns=names, rows=rows))
-
-
-@pytest.fixture(scope="module")
-def drawn():
-    """Every line chart of core, drawn several times from invented results."""
-    calls = []
-
-    def recorded(title, curves, **look):
-        drawing = draw_lines(title, curves, **look)
-        calls.append(Call(title, curves, drawing))
-        return drawing
-
-    with pytest.MonkeyPatch.context() as patch:
-        for path in FILES:
-            module = import_module(house.module_of(path))
-            if path.stem != "lines" and hasattr(module, "draw_lines"):
-                patch.setattr(module, "draw_lines", recorded)
-        with_lines = set()
-        for seed in SEEDS:
-            for name, draw in CHARTS.items():
-                before = len(calls)
-                if seed < 2 or name in with_lines:
-                    draw(np.random.default_rng([seed, len(name), 7]))
-                if len(calls) > before:
-                    with_lines.add(name)
-            draw_report(np.random.default_rng(seed))
-    return calls
-
-
-def points_of(curve, drawing):
-    """Return the places and heights of what is computed of a curve; nan where it has a gap."""
-    points = list(zip(curve.x, curve.of, strict=True))
-    if curve.grid:
-        numbers = dict(points)
-        points = [(position, numbers.get(position)) for position in sorted({*curve.x, *curve.grid})]
-    return [(drawing.x.position(position), drawing.y.position(value_of(number))) for position, number in points]
-
-
-def joined(curve, drawing):
-    """Return the pairs of points between which a curve's line may be."""
-    pairs = pairwise(points_of(curve, drawing))
-    return {(left, right) for left, right in pairs if not math.isnan(left[1] + right[1])}
-
-
-def test_lines_join_neighbours_that_are_computed_and_every_point_is_seen(drawn):
-    for call in drawn:
-        drawing = call.drawing
-        allowed = {pair for curve in call.curves if not curve.level for pair in joined(curve, drawing)}
-        seen = set()
-        assert len({x for trace in drawing.data if trace.get("name") == "slider" for x in trace["x"]}) <= 1, call.title
-        for trace in drawing.data:
-            points = list(zip(trace["x"], trace["y"], strict=True))
-            if trace["mode"] == "markers":
-                seen |= {*points}
-            elif not trace.get("fill"):
-                pairs = [(a, b) for a, b in pairwise(points) if a[1] is not None and b[1] is not None]
-                assert {*pairs} <= allowed, call.title
-                seen |= {point for pair in pairs for point in pair}
-        for curve in call.curves:
-            if not curve.level:
-                bottom, top = drawing.y.ends
-                computed = [(x, y) for x, y in points_of(curve, drawing) if not math.isnan(y)]
-                assert {(x, y) for x, y in computed if bottom <= y <= top} <= seen, (call.title, curve.name)
+@given(st.lists(line_curves(), min_size=1, max_size=4), st.none() | st.integers(0, 8))
+def test_lines_join_neighbours_that_are_computed_and_every_point_is_seen(curves, at):
+    """A neighbour is one on the grid of the curve, or without a grid among its own places."""
+    x = Axis(ends=(0.0, 8.0), marks=(0.0, 8.0), labels=("0", "8"), title="Place")
+    y = Axis(ends=(0.0, 100.0), marks=(0.0, 100.0), labels=("0", "100"), title="Rate", position=lambda rate: 100 * rate)
+    drawing = draw_lines("Curves", curves, x=x, y=y, at=at)
+    computed, allowed, seen = set(), set(), set()
+    for curve in curves:
+        numbers = {position: 100 * value_of(rate) for position, rate in zip(curve.x, curve.of, strict=True)}
+        points = [(position, numbers.get(position, math.nan)) for position in curve.grid or curve.x]
+        allowed |= {(a, b) for a, b in pairwise(points) if not math.isnan(a[1] + b[1])}
+        computed |= {(position, height) for position, height in points if 0 <= height <= 100}
+    for trace in drawing.data:
+        points = list(zip(trace["x"], trace["y"], strict=True))
+        if trace["mode"] == "markers":
+            seen |= {*points}
+        elif not trace.get("fill"):
+            pairs = {(a, b) for a, b in pairwise(points) if a[1] is not None and b[1] is not None}
+            assert pairs <= allowed
+            seen |= {point for pair in pairs for point in pair}
+    assert computed <= seen
+    assert {position for trace in drawing.data if trace.get("name") == "slider" for position in trace["x"]} <= {at}
 
 
 PLACES = Axis(ends=(0.0, 2.0), marks=(0.0, 1.0, 2.0), labels=("0", "1", "2"), title="Place")
@@ -365,25 +305,15 @@ def test_draw_lines_names_all_of_eight_curves_where_there_is_room():
     assert all(f"{10 * k}.0% curve {k}" in texts for k in range(1, 9)), texts
 
 
-@pytest.fixture
-def diagonal():
-    """A curve on axes whose ends differ, 0 to 2 across and 0 to 100 up, and where it begins and ends of 400 pixels."""
+def test_svg_draws_a_curve_from_margin_to_margin_and_a_rectangle_between_its_ends():
+    """A curve on axes whose ends differ, 0 to 2 across and 0 to 100 up; the rectangle takes the middle half."""
     curve = Curve(x=(0, 0.5, 2), of=(0, 0.5, 1), color="first")
     drawing = draw_lines("Curve", [curve], x=PLACES, y=percents("Rate (%)"))
-    return drawing, drawing.layout["margin"]["l"], 400 - drawing.layout["margin"]["r"]
-
-
-def test_svg_draws_a_curve_from_margin_to_margin(diagonal):
-    drawing, left, right = diagonal
+    left, right = drawing.layout["margin"]["l"], 400 - drawing.layout["margin"]["r"]
     (path,) = re.findall(r'd="M([^"]*L[^"]*L[^"]*)"', report_charts.svg(drawing, 400, "narrow"))
     places, heights = zip(*(map(float, point.split()) for point in path.split("L")), strict=True)
     assert places == pytest.approx([left, left + (right - left) / 4, right], abs=0.06)
     assert heights[1] == pytest.approx((heights[0] + heights[2]) / 2, abs=0.06)
-
-
-def test_svg_has_a_rectangle_between_its_ends(diagonal):
-    """From a quarter to three quarters of the axis, which goes from 0 to 2."""
-    drawing, left, right = diagonal
     drawing.shade((0.5, 1.5), (0, 1), "pale", opacity=0.5)
     (rectangle,) = re.findall(r'<rect[^>]*opacity="0.5"[^>]*>', report_charts.svg(drawing, 400, "narrow"))
     across = {name: float(value) for name, value in re.findall(r' (x|width)="([^"]*)"', rectangle)}
