@@ -3,13 +3,7 @@
 `pytest --long --regen-all tests/golden` writes the golden files anew.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
-from pytest_regressions.file_regression import FileRegressionFixture
 
 from tests.app.conftest import dashboard, packages_looked_through_once, points, runs_of_pages_have_time, start
 from tests.golden.texts import FILES
@@ -18,17 +12,17 @@ __all__ = ["dashboard", "packages_looked_through_once", "points", "runs_of_pages
 
 
 @pytest.fixture
-def compare(file_regression: FileRegressionFixture) -> Callable[[str, str], None]:
+def compare(file_regression):
     """Checks a text against its golden file, by the name of the file."""
 
-    def check(name: str, text: str) -> None:
+    def check(name, text):
         file_regression.check(text, encoding="utf-8", fullpath=FILES / name)
 
     return check
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def workspace(tmp_path_factory):
     """The folder that commands are run in, and in which they find each other's files."""
     folder = tmp_path_factory.mktemp("golden")
     with pytest.MonkeyPatch.context() as patch:

@@ -1,17 +1,12 @@
 """Every command's help, what an audit prints, the internal report and its public summary are as they were."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from core.report.brief_files import PDF_NAME
 from tests.golden.texts import FILES, helps, html_text, json_text, normal, printed
-
-Compare = Callable[[str, str], None]
 
 PLAN = """\
 schema = 1
@@ -34,19 +29,19 @@ shadows = 4
 
 
 @pytest.fixture(scope="module")
-def folder(workspace: Path) -> Path:
+def folder(workspace):
     """The folder, with the plan of the audit."""
     Path("plan.toml").write_text(PLAN, encoding="utf-8")
     return workspace
 
 
 @pytest.fixture(scope="module")
-def audit(folder: Path) -> str:
+def audit(folder):
     """What the audit of the demo printed; its reports are in the folder."""
     return printed(["audit", "plan.toml", "--out", "audit", "--no-self-test"], folder)
 
 
-def test_helps(workspace: Path, compare: Compare):
+def test_helps(workspace, compare):
     from core.cli import commands
 
     texts = dict(helps())
@@ -56,16 +51,16 @@ def test_helps(workspace: Path, compare: Compare):
     assert {path.stem for path in (FILES / "help").iterdir()} == set(texts)
 
 
-def test_an_audit(audit: str, compare: Compare):
+def test_an_audit(audit, compare):
     compare("commands/audit.txt", audit)
 
 
 @pytest.mark.parametrize("kind", ["internal", "public"])
-def test_reports(kind: str, audit: str, folder: Path, compare: Compare):
+def test_reports(kind, audit, folder, compare):
     report_folder = folder / "audit" / kind
     expected = {path.name.removesuffix(".txt") for path in (FILES / "report" / kind).iterdir()}
     assert {*expected, *([PDF_NAME] if kind == "internal" else [])} == set(os.listdir(report_folder))
     for path in sorted(path for path in report_folder.iterdir() if path.name != PDF_NAME):
         text = path.read_text(encoding="utf-8-sig")
-        write: Callable[[str, Path], str] = {".json": json_text, ".html": html_text}.get(path.suffix, normal)
+        write = {".json": json_text, ".html": html_text}.get(path.suffix, normal)
         compare(f"report/{kind}/{path.name}{'.txt' if path.suffix == '.html' else ''}", write(text, folder))

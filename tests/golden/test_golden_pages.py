@@ -4,18 +4,14 @@ The Report page audits with few attacks, as its other tests do; the other pages 
 wait for their turn: how far one is would depend on the machine.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pages.shell import background
 from pages.shell.job_queue import Urgency
-from tests.app.dashboard import Dashboard
-from tests.app.deciding import Attacks, attacks
+from tests.app.deciding import attacks
 from tests.golden.texts import FILES, page_text
 
 __all__ = ["attacks"]
@@ -36,7 +32,7 @@ LONG = ("bias_queries", "attriguard", "membership", "attribute", "report")
 
 
 @pytest.fixture
-def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_sweeps(monkeypatch):
     """Let no sweep begin, and the self-test, which has the places of sweeps, among the jobs that take minutes."""
     monkeypatch.setitem(background.QUEUE.places, Urgency.SWEEP, 0)
     monkeypatch.setitem(background.JOB_KINDS, "self_test", background.JOB_KINDS["decision"])
@@ -44,7 +40,7 @@ def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_sweeps")
 @pytest.mark.parametrize("page", [*QUICK, *(pytest.param(page, marks=pytest.mark.long) for page in LONG)])
-def test_pages(page: str, dashboard: Dashboard, attacks: Attacks, tmp_path: Path, compare: Callable[[str, str], None]):
+def test_pages(page, dashboard, attacks, tmp_path, compare):
     dashboard.open(page)
     compare(f"pages/{page}.txt", page_text(dashboard.test, tmp_path))
 
@@ -64,7 +60,7 @@ def test_how_to_read_this_is_short():
     assert {name: count for name, (text, *_) in guides.items() if (count := len(text.split())) > 130} == {}
 
 
-def test_every_example(dashboard: Dashboard, tmp_path: Path, compare: Callable[[str, str], None]):
+def test_every_example(dashboard, tmp_path, compare):
     dashboard.open("learn")
     (box,) = dashboard.test.main.selectbox
     for title in box.options:

@@ -1,17 +1,13 @@
 """The golden texts: what a command prints, a report says and a page shows, without what changes from run to run."""
 
-from __future__ import annotations
-
 import argparse
 import base64
 import contextlib
 import io
 import json
 import re
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -57,7 +53,7 @@ _VOLATILE = (
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{7,}(e[-+]?\d+)?|-?\d+(\.\d+)?e-\d+")
 
 
-def normal(text: str, folder: Path | None = None) -> str:
+def normal(text, folder=None):
     """Return a text with placeholders for paths, times, versions and digests, and numbers of six digits."""
     for prefix in [] if folder is None else sorted({str(folder), str(folder.resolve())}, key=len, reverse=True):
         text = text.replace(prefix, "<folder>")
@@ -67,14 +63,14 @@ def normal(text: str, folder: Path | None = None) -> str:
     return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").split("\n")).strip("\n") + "\n"
 
 
-def _short(value: float) -> str:
+def _short(value):
     return "0" if abs(value) < 1e-9 else f"{value:.6g}"
 
 
 # Commands
 
 
-def printed(arguments: list[str], folder: Path) -> str:
+def printed(arguments, folder):
     """Run one command and return what it was, what it printed on both streams, and its exit code."""
     from core.__main__ import main
 
@@ -90,14 +86,14 @@ def printed(arguments: list[str], folder: Path) -> str:
     return normal("\n".join([*parts, f"--- exit code {code}"]), folder)
 
 
-def helps() -> Iterator[tuple[str, str]]:
+def helps():
     """Yield the name and the help of the command line, of every command, and of what commands consist of."""
     from core.__main__ import parser
 
     yield from _helps("fairleak", parser())
 
 
-def _helps(name: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+def _helps(name, parser):
     yield name, normal(parser.format_help())
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -108,7 +104,7 @@ def _helps(name: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, st
 # Reports
 
 
-def json_text(text: str, folder: Path | None = None) -> str:
+def json_text(text, folder=None):
     """Return JSON a value a line, without what differs between two runs."""
     document = json.loads(text)
     if "provenance" in document:
@@ -128,12 +124,12 @@ class _Reader(HTMLParser):
     DRAWN = ("circle", "line", "path", "polygon", "polyline", "rect")
     PLACES = ("cx", "cy", "d", "height", "points", "r", "width", "x", "x1", "x2", "y", "y1", "y2")
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(convert_charrefs=True)
-        self.lines: list[str] = [""]
+        self.lines = [""]
         self.unseen = 0
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.unseen += tag in self.UNSEEN
         if self.BLOCKS.fullmatch(tag):
             self.lines.append(f"{tag}: " if re.fullmatch("h[1-6]", tag) else "")
@@ -148,17 +144,17 @@ class _Reader(HTMLParser):
             if name in ("aria-label", "alt", "title") and value:
                 self.lines += [f"[{name}: {value}]", ""]
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         self.unseen -= tag in self.UNSEEN
         if self.BLOCKS.fullmatch(tag):
             self.lines.append("")
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if not self.unseen:
             self.lines[-1] += re.sub(r"\s+", " ", data)
 
 
-def html_text(source: str, folder: Path | None = None) -> str:
+def html_text(source, folder=None):
     """Return what a reader has of a page of HTML; its look, its code and the document within it are left out."""
     reader = _Reader()
     reader.feed(source)
@@ -173,9 +169,9 @@ _TEXT_FIELDS = re.compile("alt|alt_text|body|caption|content|delta|help|label|op
 """Fields of Streamlit's elements that hold words."""
 
 
-def page_text(test: Any, folder: Path | None = None) -> str:
+def page_text(test, folder=None):
     """Return what a page says: texts, labels, helps, values, tables and charts in their order; the sidebar last."""
-    lines: list[str] = []
+    lines = []
     for side in ("main", "sidebar"):
         lines.append(f"======== {side}")
         for node in getattr(test, side):
@@ -183,7 +179,7 @@ def page_text(test: Any, folder: Path | None = None) -> str:
     return normal("\n".join(lines), folder)
 
 
-def _node(node: Any) -> Iterator[str]:
+def _node(node):
     kind = node.type
     if hasattr(node, "children"):  # a container, expander, tab
         if node.proto is not None:
@@ -217,7 +213,7 @@ def _node(node: Any) -> Iterator[str]:
             yield f"    value: {node.value}"
 
 
-def _texts(proto: Any) -> Iterator[tuple[str, str]]:
+def _texts(proto):
     """Yield the words in an element, whatever it is: name of the field and content."""
     for field, value in proto.ListFields():
         for element in value if isinstance(value, (list, tuple)) or hasattr(value, "append") else [value]:
@@ -227,7 +223,7 @@ def _texts(proto: Any) -> Iterator[tuple[str, str]]:
                 yield field.name, element
 
 
-def _chart(proto: Any) -> Iterator[str]:
+def _chart(proto):
     """Yield a chart's alternative text, titles, marks of its axes, legend and words, and where its marks are."""
     yield "[chart]"
     yield from (f"    {name}: {word}" for name, word in _texts(proto))
@@ -247,21 +243,15 @@ def _chart(proto: Any) -> Iterator[str]:
             yield f"    note: {note['text']}"
 
 
-_MOST_PLACES = 12
-"""Marks of one kind whose places are kept: a curve has more points where other tests asked for more of its model."""
-
-_PLACES = ("base", "x", "y", "x0", "x1", "y0", "y1", "error_x", "error_y")
-
-
-def _places(kind: str, drawn: dict[str, Any]) -> Iterator[str]:
+def _places(kind, drawn):
     """Yield where something is drawn, four digits a number."""
-    for name in _PLACES:
+    for name in ("base", "x", "y", "x0", "x1", "y0", "y1", "error_x", "error_y"):
         places = json.dumps(_rounded(drawn.get(name)))
-        if places != "null" and places.count(",") < _MOST_PLACES:
+        if places != "null" and places.count(",") < 12:
             yield f"    {kind} {name}: {places}"
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value):
     if isinstance(value, dict) and "bdata" in value:
         return _rounded(np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"]).tolist())
     if isinstance(value, dict):
@@ -271,7 +261,7 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
-def _titles(layout: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _titles(layout):
     for name in sorted(layout):
         if name == "title" or re.fullmatch(r"[xy]axis\d*", name):
             title_node = layout[name] if name == "title" else layout[name].get("title")
