@@ -179,11 +179,6 @@ class Gate:
         """Return how many lines have one of these severities."""
         return sum(fact.severity in severities for fact in self.lines)
 
-    @property
-    def n_lines(self) -> int:
-        """How many sentences there are to confirm."""
-        return len(self.lines) + len(self.repaired) + len(self.confirmed)
-
     def draw(self, *, foot: Callable[[], None]) -> None:
         """Draw the card; `foot` draws what stands in its last line."""
         st.html(STYLE)
