@@ -1,5 +1,7 @@
 """A credit table: the label is a default, which the model predicts; what is good for a person is the other value."""
 
+import io
+
 import numpy as np
 import pandas as pd
 
@@ -32,3 +34,9 @@ def credit_people(n=8_000, *, seed=2):
             "set": np.where(member, "train", "test"),
         }
     )
+
+
+def credit_csv():
+    text = io.StringIO()
+    credit_people().to_csv(text, index=False)
+    return text.getvalue().encode()

@@ -9,6 +9,8 @@ from core.studies.correction import audit_key, run
 from core.studies.subject import AuditConfig, subject_of, train_model
 from pages.shell import state
 
+_SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")
+
 _findings = {}
 
 
@@ -27,9 +29,7 @@ def demo():
 
 
 def config_of(changes):
-    settings = {
-        name: state.default(name) for name in ("method", "metric", "tolerance", "train_share", "seed")
-    } | changes
+    settings = {name: state.default(name) for name in _SETTINGS} | changes
     if settings["method"] in PRIVATE_METHODS:
         settings.setdefault("epsilon", state.default("epsilon"))
     return AuditConfig(dataset="demo", roles=demo().roles, **settings)

@@ -5,14 +5,17 @@ Adult where FAIRLEAK_DATA has it, else the demo. Nothing is stored.
 
 import os
 import time
+from collections.abc import Sequence
 from functools import partial
 
-from core.auditing import catalogue_plan
+from core.auditing import AuditPlan, catalogue_plan
 from core.datasets import build_dataset, load
 from core.experiments.attacked_models import MEASURES, PAPER_TOLERANCES, attacked_by_all, tolerance_points
 from core.experiments.engine import measured_points
 from core.experiments.experiment import ModelMeasurements, measured_model, models_of
 from tests.benchmarks.measuring import DATA, is_adult_available, verdicts
+
+Models = Sequence[tuple[AuditPlan, ...]]
 
 
 def people():

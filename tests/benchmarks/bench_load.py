@@ -42,7 +42,9 @@ SEEDS = (42, 1, 2, 3)
 THINK = (5.0, 30.0)
 """Seconds a session reads a page, at least and at most: a finding, its evidence and a chart are 60 words and more."""
 
+AFTER = 120.0
 PATIENT = 300.0
+GIVES_WAY = 5
 
 DONE = ForwardMsg.ScriptFinishedStatus
 
@@ -225,7 +227,7 @@ def main():
             waits.note("alone", page, alone.open(page, SEEDS[0]))
         alone.close()
         before, peak = memory(server), [0.0]
-        os.nice(5)
+        os.nice(GIVES_WAY)
         begin = threading.Barrier(options.officers + 1)
 
         def run(work, *arguments):
@@ -253,7 +255,7 @@ def main():
             peak[0] = max(peak[0], memory(server))
             time.sleep(1.0)
         busy = os.getloadavg()[0]
-        time.sleep(120.0)
+        time.sleep(AFTER)
         after, log = memory(server), server.log.read_text()
     for who in ("alone", "class", "officer"):
         waits.print_pages(who)

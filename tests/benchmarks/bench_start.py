@@ -26,6 +26,7 @@ VISITED = ("overview", "data", *PAGES, "desk", "choose", "learn", "glossary")
 LONGEST = 600.0
 """Seconds after which a page is given up."""
 
+QUIET = 1.5
 
 LOOK = """() => {
     const idle = document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]');
@@ -48,7 +49,7 @@ def visit(page, address):
         if has_finding:
             finding = min(finding, now)
         settled = min(settled, now) if has_finding and is_quiet else float("inf")
-        if now - settled > 1.5:
+        if now - settled > QUIET:
             return finding, settled
         time.sleep(0.05)
     return finding, float("inf")

@@ -22,6 +22,7 @@ ON_PAPER = ("draw_disclosure", "draw_rates")
 """One chart of each form of which a report has charts."""
 
 FONT = next((Path(streamlit.__file__).parent / "static/static/media").glob("SourceSansVF-Upright*.woff2"))
+PLOTLY = Path(plotly.__file__).parent / "package_data/plotly.min.js"
 
 MEASURE = """
 async (charts) => {
@@ -102,7 +103,7 @@ def paper(browser):
         "<!doctype html><style>@font-face { font-family: 'Source Sans'; font-weight: 200 900;"
         f" src: url(data:font/woff2;base64,{font}) }} svg {{ font-family: 'Source Sans'; display: block }}</style>"
     )
-    page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data/plotly.min.js"))
+    page.add_script_tag(path=str(PLOTLY))
     page.evaluate("Promise.all([400, 600, 700].map((weight) => document.fonts.load(`${weight} 13px 'Source Sans'`)))")
     yield page
     page.close()

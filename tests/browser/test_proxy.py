@@ -1,5 +1,7 @@
 """FairLeak behind nginx, with the configuration of the documentation: TLS, a path of its own, uploads, headers."""
 
+from __future__ import annotations
+
 import http.client
 import shutil
 import ssl
@@ -7,7 +9,7 @@ import subprocess
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import expect
@@ -19,12 +21,19 @@ from tests.browser.view import View
 from tests.patience import PATIENT
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
+CONFIGURATION = ROOT / "docs" / "how-to" / "nginx.conf"
 MEGABYTE = 2**20
 
 pytestmark = [
     pytest.mark.skipif(NGINX is None, reason="no nginx found (Debian: apt-get install nginx-light)"),
     pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl found, to make a certificate"),
 ]
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
 
 
 @dataclass(frozen=True)
@@ -47,13 +56,14 @@ class Site:
                 connection.putheader(name.replace("_", "-"), value)
             connection.endheaders()
             response = connection.getresponse()
-            headers = {name.lower(): value for name, value in response.getheaders()}
-            return SimpleNamespace(status=response.status, headers=headers, body=response.read())
+            return Answer(
+                response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+            )
 
 
 def configured(folder, port, plain, behind):
     """Return nginx's whole configuration: the documentation's file, with ports and certificate of the test's own."""
-    configuration = ROOT / "docs" / "how-to" / "nginx.conf".read_text()
+    configuration = CONFIGURATION.read_text()
     for before, after in {
         "127.0.0.1:8600": f"127.0.0.1:{behind}",
         "listen 80;": f"listen 127.0.0.1:{plain};",

@@ -48,30 +48,41 @@ ROOM = "all => all.map(chart => chart.clientWidth)"
 SMALL_ROOM = {"models": 200}
 """Page -> pixels of its charts at least, where several versions stand side by side in each of many small ones."""
 
+WORK = ("cancel_choose", "cancel_curves", "cancel_epsilon", "cancel_fairpick", "cancel_sweep")
+
 
 @pytest.fixture(scope="module")
 def server(start_server, tmp_path_factory):
     """A server whose query desk has two test sets and a few answers, and whose register has a model."""
-    folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(3)
-    ledger = open_ledger(folder / "fairleak" / "ledger.sqlite", create=True)
+    folder = tmp_path_factory.mktemp("data")
+    _fill(folder / "fairleak" / "ledger.sqlite")
+    _register(folder / "fairleak" / "history.sqlite")
+    return start_server(XDG_DATA_HOME=str(folder))
+
+
+def _fill(path):
+    rng = np.random.default_rng(3)
+    ledger = open_ledger(path, create=True)
     for name, n in (("Card limits", 900), ("Loans", 1500)):
         people = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
         ledger.register(name, people, budget=2, roles=desk_roles("sex", group=("men",)))
         for k in range(4):
             ledger.ask(name, people, rng.random(n), epsilon=0.2, asker=f"team {k}")
-    history = History.open(folder / "fairleak" / "history.sqlite")
+
+
+def _register(path):
+    history = History.open(path)
     for version in ("1.0", "2.0", "2.1"):
         entry = history.keep(report(version), model="Vendor default", version=version, who="A. Auditor")
         history.sign(entry, decision="do_not_release", name="M. Keller", role="DPO", reason="Checks fail.")
     history.register("Branch staffing", purpose="How many counters", owner="Operations", review="2026-01-01", who="A")
-    return start_server(XDG_DATA_HOME=str(folder))
 
 
 def settled(view, charts):
     """Wait for what a page computes by itself, and stop what would slow down the next test."""
     view.painted(charts, or_more=True)
     view.gone(view.keyed("cancel_attriguard").or_(view.keyed("cancel_members")))
-    for name in ("cancel_choose", "cancel_curves", "cancel_epsilon", "cancel_fairpick", "cancel_sweep"):
+    for name in WORK:
         view.halt(name)
     view.idle()
 

@@ -13,6 +13,7 @@ from core.learn.examples import EXAMPLES, example, sheet
 from core.report.report import day_text
 from tests.browser.reports import downloaded, read_alone
 from tests.browser.tables import people, predicted
+from tests.credit_table import credit_csv
 
 
 def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look):
@@ -133,6 +134,38 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
     table = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))
     accuracy = view.points("told_chart")[0]["y"][0]
     assert 100 * table.set_index("disclosed tolerance").loc[0.001, "accuracy after"] == pytest.approx(accuracy)
+    view.in_order()
+
+
+def value_of(findings, check):
+    (measurement,) = [measurement for measurement in findings["measurements"] if measurement["check"] == check]
+    return measurement["estimate"]["value"]
+
+
+@pytest.mark.long
+def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcome(look):
+    """A model of defaults, judged fair on those it does not expect to default."""
+    view = look("data")
+    view.finding_with("%")
+    view.give("upload", "credit.csv", credit_csv())
+    view.finding_with("credit.csv", "until you press")
+    button, foot = view.keyed("use_roles").get_by_role("button"), view.keyed("gate_foot")
+    expect(button).to_be_disabled()
+    expect(foot).to_contain_text("which outcome is good for the person")
+    expect(view.keyed("gate")).to_contain_text("means default = 1.")
+    view.answer("favourable", "0")
+    expect(button).to_be_enabled()
+    button.click()
+    view.finding_with("Do not release", "released:")
+    findings = downloaded(view)["internal"].findings
+    assert findings["verdict"]["overall"] == "fail"
+    failed = {row["check"] for row in findings["verdict"]["checks"] if row["verdict"] == "fail"}
+    assert "membership_auc" in failed
+    assert value_of(findings, "membership_auc") == pytest.approx(0.576, abs=0.012)
+    assert value_of(findings, "four_fifths") == pytest.approx(0.97, abs=0.012)
+    roles = findings["plan"]["config"]["roles"]
+    assert (roles["positive"], roles["favourable"]) == ("1", "0")
+    assert findings["model"]["accuracy_test"]["value"] > findings["model"]["majority_test"]["value"]
     view.in_order()
 
 

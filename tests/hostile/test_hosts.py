@@ -19,6 +19,7 @@ FOREIGN = (
     *("localhost, evil.example", "localhost evil.example"),
     *("localhost:99999", "localhost:port", "l\u00f6calhost", "*", ""),
 )
+LOCAL_NAMES = ("localhost", "localhost:{port}", "LocalHost.:80", "127.0.0.1", "[::1]", "[::1]:8501")
 
 PAGES = ("/", "/correction", "{asset}", "/favicon.png", "/nothing/here", "/media/0123456789abcdef.csv")
 ROUTES = (
@@ -111,7 +112,7 @@ def test_foreign_names_however_they_are_spelt(server, name):
         assert status in (400, 403)  # what is no HTTP at all does not even get to the door
 
 
-@pytest.mark.parametrize("name", ("localhost", "localhost:{port}", "LocalHost.:80", "127.0.0.1", "[::1]", "[::1]:8501"))
+@pytest.mark.parametrize("name", LOCAL_NAMES)
 def test_its_own_names_with_any_port(server, name):
     assert answer(server, "GET", "/_stcore/health", f"Host: {name}")[::2] == (200, "ok")
     assert websocket(server, f"Host: {name}") == 101

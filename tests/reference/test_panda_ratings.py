@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from core.datasets.ratings import read_ratings
-from core.studies.attriguard import representatives
+from core.studies.attriguard import allocate, representatives
 from tests.linear_cases import plain_weights
+from tests.oracles.allocation import allocate_with_solver
 from tests.oracles.evasion import by_softmax, fewest_changes
 from tests.reference.data import RATINGS, needs_ratings
 
@@ -34,6 +35,15 @@ def defender(ratings):
 @pytest.fixture(scope="module")
 def noise(ratings, defender):
     return representatives(ratings.people_test, defender)
+
+
+@pytest.fixture(scope="module")
+def size(ratings):
+    """The noise of a defender whom few people taught."""
+    from sklearn.linear_model import LogisticRegression
+
+    records_and_values = ratings.people_train[:3000], ratings.values_train[:3000]
+    return representatives(ratings.people_test[::20], LogisticRegression().fit(*records_and_values)).size
 
 
 @pytest.mark.long
@@ -69,3 +79,9 @@ def test_noise_is_near_the_fewest_changes(ratings, defender):
             least.append(fewest_changes(x, rows.T, offsets, i, upper_bound=min(size, softmax)))
     assert (np.array(least) <= greedy[greedy > 0]).all()
     assert greedy.sum() / sum(least) - 1 == pytest.approx(0.127, abs=0.05)
+
+
+@pytest.mark.parametrize("budget", [0.3, 1.0, 3.0])
+def test_the_mechanism_is_the_convex_programs(ratings, size, budget):
+    shares = np.bincount(ratings.values_train, minlength=CITIES) / len(ratings.values_train)
+    assert allocate_with_solver(size, shares, budget) == pytest.approx(allocate(size, shares, budget), abs=1e-8)

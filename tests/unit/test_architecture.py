@@ -20,6 +20,7 @@ BRANCHES = {path.parent.name for path in (CORE / "studies").glob("*/__init__.py"
 HEAVY = {"pandas", "sklearn", "scipy", "fairlearn", "pulp", "plotly", "pyarrow", "joblib", "folktables"}
 HEAVY |= {"optuna", "onnxruntime", "skops", "typst"}
 SOURCES = [path for path in sorted(CORE.rglob("*.py")) if path.name != "__main__.py"]
+PACKAGES = sorted(CORE.rglob("__init__.py"))
 PAGES = sorted((ROOT / "pages").glob("*.py"))
 
 
@@ -78,7 +79,7 @@ def test_what_strangers_wrote_is_opened_by_what_a_child_is_asked_for(reader, onl
     assert users == {only}
 
 
-@pytest.mark.parametrize("path", sorted(CORE.rglob("__init__.py")), ids=relative_name)
+@pytest.mark.parametrize("path", PACKAGES, ids=relative_name)
 def test_every_package_says_what_is_public(path):
     tree = house.tree(path)
     assert ast.get_docstring(tree)

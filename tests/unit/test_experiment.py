@@ -113,6 +113,7 @@ def test_the_controls_use_other_peoples_predictions_and_an_estimated_constraint(
 
 
 SETS = replace(ROLES, sets="part")
+GIVING = replace(SETS, prediction="p", score="s")
 TRAINED = AuditConfig(dataset="sample", method="threshold_optimizer", tolerance=0.02, seed=3)
 AUDIT = replace(TRAINED, method=GIVEN_PREDICTIONS)
 
@@ -128,7 +129,7 @@ def both():
     before = people(SETS)
     model = train_model(TRAINED, before, split(before, seed=TRAINED.seed))
     assert model.has_scores and model.randomised
-    return before, people(replace(SETS, prediction="p", score="s"), p=model.predictions, s=model.scores)
+    return before, people(GIVING, p=model.predictions, s=model.scores)
 
 
 @pytest.mark.long
@@ -164,6 +165,18 @@ QUICK = replace(CONFIG, forest=(("n_estimators", 5),))
 @pytest.fixture(scope="module")
 def crowd():
     return dataset(3000, seed=8)
+
+
+@pytest.mark.long
+def test_without_a_leak_there_is_nothing_to_gain():
+    """The sensitive attribute is independent of everything: no attacker may be measurably better than a guess."""
+    nobody = dataset(3000, leak=0.0, bias=0.0, seed=9)
+    shuffled = replace(nobody, sensitive=np.random.default_rng(1).permutation(nobody.sensitive))
+    audited = run(replace(CONFIG, tolerance=0.05), dataset=shuffled)
+    disclosure = audited.disclose(0.05)
+    for balanced in (disclosure.balanced_before, disclosure.balanced_after):
+        assert balanced.low <= 0.5 <= balanced.high
+    assert audited.strong.value <= disclosure.majority.value + 0.02
 
 
 def test_the_key_of_an_audit_changes_with_every_setting(crowd):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
+from core.auditing.policy import default_policy
 from core.models.id3 import BudgetLedger
 from core.studies.bias_queries.mechanisms import LaplaceGlobal
 from core.studies.measured_epsilon import audits
@@ -174,3 +175,9 @@ def test_the_leaves_of_the_tree_are_read_as_well_as_their_noise_allows():
     seen = audits.tree_run(2.0, 5_000, seed=4)
     q = 1 / (1 + math.exp(-ledger.leaf(1)))
     assert seen.correct / 5_000 == pytest.approx(q, abs=4 * math.sqrt(q * (1 - q) / 5_000))
+
+
+def test_lower_bounds_are_as_sure_as_the_intervals_a_policy_decides_by():
+    settings = MeasuredEpsilonSettings()
+    assert settings.confidence == default_policy().level
+    assert settings.level == "95%"

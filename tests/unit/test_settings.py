@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from core.auditing import read_plan
+from core.auditing.plan import SOURCE, plan_tables
 from core.auditing.policy import read_policy
 from core.base.errors import FORMAT, FormatError, InputError, check_format
 from core.base.settings import Param, Settings, checked, key_in, params
@@ -72,6 +73,17 @@ def value(setting):
     example = "2026-11-22" if param.form == "day" else examples[setting.base]
     example = next(iter(param.options)) if param.options is not None else example
     return (example,) if setting.many else example
+
+
+def test_a_key_that_is_left_out_has_the_default_of_the_reference():
+    source = '[data]\ndataset = "demo"\n'
+    plan = read_plan(f"{source}[model_card]\n")
+    settings = {key: setting for key, setting in SOURCE["model"].items() if hasattr(plan.config, key)}
+    assert len(settings) > 6
+    for key, setting in settings.items():
+        assert getattr(plan.config, key) == setting.default, key
+    for key, setting in plan_tables()["model_card"].items():
+        assert getattr(plan.studied["model_card"], key) == setting.default, key
 
 
 @every_setting

@@ -5,6 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.__main__ import main
+from core.base.errors import InputError
+from core.models import GIVEN_PREDICTIONS
 from core.studies.subject import AuditConfig, OutputsPlan, fit_rows, subject_of
 from core.studies.two_models.study import STUDY, TwoModelsSettings, companion_of
 from tests import samples
@@ -70,3 +73,17 @@ def test_the_counterpart_of_a_fair_model_is_unmitigated(method, second):
     assert companion_of(subject, SETTINGS) == second and STUDY.unavailable(subject, SETTINGS) == ""
     subject.config, same = replace(subject.config, method=second), TwoModelsSettings(companion=second)
     assert STUDY.unavailable(subject, same).startswith("The second model must be of another method than the audited")
+
+
+def test_one_model_s_predictions_are_refused_in_one_sentence(capsys):
+    subject, _ = STUDY.plants[0].make(0, False)
+    subject.trainable = False
+    assert subject.config.method == GIVEN_PREDICTIONS
+    assert STUDY.unavailable(subject, SETTINGS) == (
+        "Two models of the same records are needed; only the predictions of one are given."
+    )
+    for companion in ("forest", "dp_id3"):  # of which no plan can say the ε
+        with pytest.raises(InputError, match=rf"companion must be one of none, counterpart, .*, got '{companion}'\."):
+            TwoModelsSettings(companion=companion)
+    assert main(["attack", "two_models", "--set", "method=unmitigated", "--set", "companion=unmitigated"]) == 3
+    assert "got No mitigation." in capsys.readouterr().err

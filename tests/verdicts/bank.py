@@ -174,6 +174,16 @@ def _private(seed):
     return people, released(np.clip(model.predict_proba(x)[:, 1], 0.0, 1.0))
 
 
+def _reweighed(seed):
+    people = _many(seed, bias=1.0)
+    return people, released(fitted(people, logistic(), weights=balancing_weights(people)))
+
+
+def _freed(seed):
+    people = _many(seed, bias=1.0, proxy=0.5)
+    return people, released(fitted(uncorrelated(people), logistic()))
+
+
 def _fair_demo(seed):
     people = demo(seed)
     x, train = people.matrix(), people.train
@@ -304,10 +314,9 @@ HARMLESS = (
         not_seeing(_many, partial(boosting, max_iter=40, learning_rate=0.1, max_leaf_nodes=4, min_samples_leaf=100))),
     blind_to_it("private-tree", "A tree trained with differential privacy, epsilon 0.5.", _private),
     blind_to_it("reweighed", "A logistic regression trained with weights that make label and attribute independent.",
-        lambda seed: (people := _many(seed, bias=1.0),
-            released(fitted(people, logistic(), weights=balancing_weights(people))))),
+        _reweighed),
     blind_to_it("correlation-remover", "A logistic regression on features freed of an attribute guessed from them.",
-        lambda seed: (people := _many(seed, bias=1.0, proxy=0.5), released(fitted(uncorrelated(people), logistic())))),
+        _freed),
     blind_to_it("demo-exponentiated-gradient", "Exponentiated gradient on the demo: the attribute is used in "
         "training and never after it.",
         _fair_demo),

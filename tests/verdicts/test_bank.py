@@ -26,6 +26,7 @@ SEED = 1
 POLICIES = {"default": default_policy, "predictions": predictions_policy}
 
 _WORST_FIRST = ("fail", "not_run", "inconclusive", "pass")
+_GROUPS = "abcdefgh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ class Run:
 
 def table_and_plan(people, release, seed):
     """Return the table whoever releases would hand to an audit, and the plan for it."""
-    groups = np.array(list("abcdefgh"[: people.groups]), dtype=object)
+    groups = np.array(list(_GROUPS[: people.groups]), dtype=object)
     columns = {"attribute": groups[people.attribute], "label": people.label, "set": people.sets}
     columns["prediction"] = release.prediction
     if release.score is not None:

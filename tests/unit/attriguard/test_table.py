@@ -138,14 +138,18 @@ def case_of(village, pairs=()):
     )
 
 
+def fewest_of(table_case, person, value):
+    record = table_case.village.public[person]
+    return least_columns(record, table_case.columns, table_case.defender, value, table_case.rules, most=3)
+
+
 @pytest.mark.parametrize(("m", "most"), [(2, 1.0), (4, 1.15)])
 def test_noise_takes_the_fewest_columns_or_nearly(m, most):
     table_case = case_of(people(m, u=50 // m, leak=1.5 if m == 2 else 1.0))
     noise = table_case.noise()
     taken, fewest = [], []
     for k, i in np.argwhere(noise.size > 0):
-        search = table_case.village.public[k], table_case.columns, table_case.defender, i, table_case.rules
-        best = least_columns(*search, most=3)
+        best = fewest_of(table_case, k, i)
         if best is None:
             assert noise.size[k, i] > 3
         else:

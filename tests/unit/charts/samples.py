@@ -15,6 +15,7 @@ from core.studies.membership.roc import Roc
 from core.studies.membership.tpr_gaps import GapResult
 from tests.unit.attriguard.conftest import exposure
 
+ADULT = (0.131, 0.210, -0.079)
 REASON = "n/a, needs at least 1,000 non-members, got 137"
 
 
@@ -26,7 +27,7 @@ def gap_test(value):
     return GapTest(p_value=0.0005, p_adjusted=0.001, smallest_detectable=0.026, significant=abs(value) > 0.03)
 
 
-def compared(values=(0.131, 0.210, -0.079), *, group="women", reference="men", half=0.018):
+def compared(values=ADULT, *, group="women", reference="men", half=0.018):
     """Return the three gaps of a group against others."""
     gaps = dict(zip(("vd", "fpr_gap", "advantage_gap"), values, strict=True))
     rates = {"tpr": (estimate(0.95), estimate(0.95 - values[0])), "fpr": (estimate(0.8), estimate(0.8 - values[1]))}

@@ -10,7 +10,7 @@ from core.base.errors import InputError
 from core.studies.correction import Disclosed, correct, correct_jointly
 from core.studies.correction.exact import smallest_fraction
 from core.studies.correction.problem import SOLVERS, Claim, certify
-from tests.problem_bank import all_told_true, joint_bank, shares_true
+from tests.problem_bank import all_told_true, joint_bank, joint_brute_force, shares_true
 
 BANK = joint_bank()
 
@@ -146,3 +146,13 @@ def test_disclosures_are_needed_and_of_the_same_people():
         correct_jointly([0, 1, 0, 1], [])
     with pytest.raises(InputError, match="same length"):
         correct_jointly([0, 1, 0, 1], [Disclosed(predictions=[0, 1], tolerance=0.1)])
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.1, 0.2), (0.3, 0.5), (0.25, 0.25)])
+def test_exact_unfairness_costs_what_brute_force_says(low, high):
+    guess, predictions, cost = (0, 1) * 4, (1, 1, 0, 0) * 2, (1.0, 2.5, 1.5, 3.0, 2.0, 1.25, 4.0, 1.75)
+    disclosure = {"predictions": predictions, "unfairness": (Fraction(low), Fraction(high))}
+    result = correct(guess, predictions, unfairness=low if low == high else (low, high), cost=cost)
+    assert result.certificate.status == "optimal"
+    assert result.objective == pytest.approx(joint_brute_force(guess, (disclosure,), 2, cost=cost))
+    assert result.objective > 0

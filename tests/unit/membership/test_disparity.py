@@ -25,6 +25,7 @@ from tests import samples
 from tests.unit.membership.samples import divisions, verdict_arrays
 
 FEW = {"bootstraps": 200, "permutations": 200}
+ALWAYS = np.ones(300, dtype=bool)
 
 
 def test_vulnerability_disparity_by_hand():
@@ -132,7 +133,7 @@ def test_groups_are_permuted_as_in_a_plain_loop(ties):
         rates = [float(s.above(math.floor(s.rank + rng.random()))) / s.members for s in sides]
         plain.append(rates[0] - rates[1])
     sides = [ComparedSide.of(score, group == code, member, 0.1) for code in (1, 0)]
-    everybody = ComparedSide.of(score, np.ones(300, dtype=bool), member, 0.1)
+    everybody = ComparedSide.of(score, ALWAYS, member, 0.1)
     drawn = permuted_sides(sides, everybody, 1500, np.random.default_rng(2))
     assert ks_2samp(plain, drawn).pvalue > 0.01
 

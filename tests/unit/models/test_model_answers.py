@@ -320,6 +320,7 @@ def test_differing_counts_records_and_not_columns():
 
 
 GROWN = DecisionTreeClassifier(random_state=0)
+STUMP = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0)
 NEIGHBOURS = KNeighborsClassifier(3, algorithm="brute")
 
 
@@ -328,6 +329,7 @@ def fitted(model):
 
 
 MACHINE = fitted(SVC())
+VECTORS = len(MACHINE.support_vectors_)
 
 
 @pytest.mark.parametrize("model", [GROWN, RandomForestClassifier(4, bootstrap=False, random_state=0)])
@@ -384,13 +386,9 @@ def test_a_leaf_is_small_below_five_people(least):
     ("content", "name", "phrases"),
     [
         (as_skops(fitted(GROWN)), "tree.skops", "Leaves of the model with fewer than 5 training people"),
-        (as_skops(fitted(DecisionTreeClassifier(max_leaf_nodes=2, random_state=0))), "stump.skops", ""),
+        (as_skops(fitted(STUMP)), "stump.skops", ""),
         (as_skops(fitted(NEIGHBOURS)), "near.skops", "240 training records themselves (nearest neighbours)"),
-        (
-            as_onnx(MACHINE, numbers()[:1]),
-            "machine.onnx",
-            f" {len(MACHINE.support_vectors_)} training records themselves (support vectors)",
-        ),
+        (as_onnx(MACHINE, numbers()[:1]), "machine.onnx", f" {VECTORS} training records themselves (support vectors)"),
         (as_onnx(fitted(NEIGHBOURS), numbers()[:1]), "near.onnx", "240 training records themselves (nearest"),
         (as_onnx(logistic(), numbers()[:1]), "line.onnx", ""),
     ],

@@ -107,6 +107,7 @@ def test_damaged_files_are_refused_or_answer(name, data):
         assert answers.labels.shape == (240,)
 
 
+ADD = helper.make_node("Add", ["x", "w"], ["p"])
 NEG = helper.make_node("Neg", ["x"], ["p"])
 
 
@@ -116,9 +117,7 @@ def own_function():
 
 
 def claiming(**fields):
-    return graph(
-        [helper.make_node("Add", ["x", "w"], ["p"])], initializer=[TensorProto(name="w", data_type=1, **fields)]
-    )
+    return graph([ADD], initializer=[TensorProto(name="w", data_type=1, **fields)])
 
 
 GRAPHS = {

@@ -207,6 +207,11 @@ def test_close_to_the_exact_posterior(noise, scale, informed):
     assert approximate.shape == truth.shape and (approximate > 0).all() and (approximate < 1).all()
 
 
+def flip_answers(base, a):
+    scores = design_scores("targeted", base, a.size + 1, rng=np.random.default_rng(0))
+    return statistical_parity_gap(scores, a)[1:]
+
+
 def bit_answers(a, m=None):
     m = m or most_questions("bits", a.size)
     return statistical_parity_gap(design_scores("bits", np.zeros(a.size), m, rng=np.random.default_rng(0)), a)
@@ -329,9 +334,10 @@ def test_a_program_leaves_other_threads_warnings_alone(monkeypatch):
     assert not entered
 
 
-@pytest.mark.parametrize(("hidden", "visible"), [([0, 0], [1, 1, 0]), ([1, 1], [1, 0, 0])])
+@pytest.mark.parametrize(("hidden", "visible"), [([0, 0], [1, 1, 0]), ([1, 1], [1, 0, 0]), ([0, 0, 0], [1, 1, 1, 0])])
 def test_recover_flips_gives_the_hidden_the_group_that_the_sizes_leave(hidden, visible):
     """No flip tells of who has a score of one half, but the sizes do: all that are missing of one group are they."""
-    a, base = np.array(hidden + visible, dtype=np.uint8), np.repeat([0.5, 0.2], [2, 3])
-    scores = design_scores("targeted", base, 6, rng=np.random.default_rng(0))
-    assert recover_flips(base, statistical_parity_gap(scores, a)[1:]).recovered.tolist() == a.tolist()
+    a = np.array(hidden + visible, dtype=np.uint8)
+    base = np.where(np.arange(a.size) < len(hidden), 0.5, 0.2)
+    recovery = recover_flips(base, flip_answers(base, a))
+    assert recovery.recovered.tolist() == a.tolist()

@@ -166,8 +166,11 @@ def test_curve_finding_names_the_most_answers_where_they_are_too_few():
     assert finding.point.count("60") == 2 and "not reached" not in finding.point
 
 
+ASKING = {"n": 30, "repeats": 5, "seed": 9}
+
+
 def trials(**changes):
-    return Trials(pool(), **{**{"n": 30, "repeats": 5, "seed": 9}, **changes})
+    return Trials(pool(), **{**ASKING, **changes})
 
 
 @pytest.mark.parametrize("design", ["jitter", "random_binary", "targeted", "single"])
