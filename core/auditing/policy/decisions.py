@@ -48,6 +48,7 @@ from .limits import (
     Policy,
     check_policy,
     check_title,
+    cut_to_range,
     in_range,
     limit_text,
     range_text,
@@ -347,6 +348,8 @@ def _limit_row(
 ) -> CheckVerdict:
     decision = decided or CheckVerdict(check=limit.check, verdict=Status.NOT_RUN, why="")
     row = replace(decision, limit=limit, item=item, measurement=measurement)
+    if row.decided is not None:
+        row = replace(row, decided=cut_to_range(row.decided, limit.check))
     if decided is None:
         row = replace(row, why=_why_not_run(limit, measurement))
     else:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Annotated, Any, NamedTuple
 
@@ -264,6 +264,15 @@ def in_range(value: object, check: str) -> bool:
     )  # also leaves out nan and inf
 
 
+def cut_to_range(estimate: Estimate, check: str) -> Estimate:
+    """Estimate whose interval has no values that the check cannot take: one that a policy widens may leave them."""
+    unit = UNITS[CHECKS[check].unit]
+    least = unit.least
+    if CHECKS[check].folded:
+        least = 0.0
+    return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, unit.most))
+
+
 def _check_value(value: object, check: str, title: str) -> None:
     if not in_range(value, check):
         raise broken(f"value of {title}", f"be {UNITS[CHECKS[check].unit].rule}", value)
@@ -414,13 +423,9 @@ def control_text(check: str, control: Estimate) -> str:
 
 
 def range_text(check: str, estimate: Estimate, limit: float) -> str:
-    """Write an interval as "+6.5 to +7.4 points", with as many decimals as tell its ends from a limit.
-
-    It is cut to values that the check can take, no size below 0: an interval that a policy widens may leave them.
-    """
+    """Write an interval as "+6.5 to +7.4 points", with as many decimals as tell its ends from a limit."""
     unit = CHECKS[check].unit
-    least = 0.0 if CHECKS[check].folded else UNITS[unit].least
-    ends = (max(estimate.low, least), min(estimate.high, UNITS[unit].most))
+    ends = (estimate.low, estimate.high)
     places = _places(unit, ends, limit, UNITS[unit].decimals)
     return _with_unit(_ends(unit, ends, places), unit)
 
