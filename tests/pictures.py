@@ -5,9 +5,7 @@ Each page is opened by itself on the built-in demo, in light mode, and waited fo
 
 import sys
 
-from playwright.sync_api import sync_playwright
-
-from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
+from tests.browser.driver import CHROMIUM, ROOT, Server, chromium
 from tests.browser.view import View
 
 FOLDER = ROOT / "docs" / "img"
@@ -31,12 +29,10 @@ def main():
     if CHROMIUM is None:
         print("Pictures need Chromium, and none was found (Debian: apt-get install chromium).", file=sys.stderr)
         return 1
-    with Server(environment={"FAIRLEAK_DATA": None}) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
+    with Server(environment={"FAIRLEAK_DATA": None}) as server, chromium() as browser:
         for name in PAGES:
             take(browser, server.address, name)
             print(FOLDER / f"{name}.png", flush=True)
-        browser.close()
     return 0
 
 

@@ -25,7 +25,6 @@ from pathlib import Path
 from statistics import median
 
 import psutil
-from playwright.sync_api import sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
@@ -33,7 +32,7 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from tests.benchmarks.measuring import verdicts
-from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, Server
+from tests.browser.driver import CHROMIUM, Server, chromium
 from tests.browser.tables import people, predicted
 from tests.browser.view import View
 
@@ -170,14 +169,12 @@ def student(server, number, waits):
 
 def in_browser(work, program, server, begin):
     """Do something in a browser of one's own; all begin when all browsers are there."""
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=LAUNCH_ARGS)
+    with chromium(program) as browser:
         view = View(browser, server.address)
         view.page.goto("about:blank")
         begin.wait()
         work(view)
         view.context.close()
-        browser.close()
 
 
 def officer(number, rows, waits):

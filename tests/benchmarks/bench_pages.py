@@ -7,10 +7,8 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import sync_playwright
-
 from tests.benchmarks.measuring import verdicts
-from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
+from tests.browser.driver import CHROMIUM, ROOT, Server, chromium
 
 MOVES = 25
 
@@ -72,8 +70,7 @@ def main():
     if CHROMIUM is None:
         print("Pages not measured: no Chromium found (Debian: apt-get install chromium).")
         return
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         chart = Path(folder) / "one_chart.py"
         chart.write_text(ONE_CHART)
         moves = []
@@ -82,7 +79,6 @@ def main():
                 page = settled(browser, f"{server.address}/{path}")
                 moves.append(slider(page))
                 page.close()
-        browser.close()
     (curve, page_charts), (nothing, _) = moves
     print(f"ms from slider to curve {median(curve):.0f}, to both charts of the page {median(page_charts):.0f}")
     verdicts(("times what one empty chart takes", median(curve) / median(nothing), 2.1))

@@ -16,11 +16,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import Error
 
 from pages.shell.preparation import PAGES, PREPARE
 from tests.benchmarks.measuring import verdicts
-from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
+from tests.browser.driver import CHROMIUM, ROOT, Server, chromium
 
 VISITED = ("overview", "data", *PAGES, "desk", "choose", "learn", "glossary")
 LONGEST = 600.0
@@ -91,8 +91,7 @@ def main():
         print("Starts not measured: no Chromium found (Debian: apt-get install chromium).")
         return
     print(f"load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         cache = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(folder)
         if len(sys.argv) == 1:
             measured(browser, cache, "first start")
@@ -100,7 +99,6 @@ def main():
         times = measured(browser, cache, "second start")
         for name, finding, end in times:
             verdicts((f"s to the finding of {name}", finding, 3), (f"s until {name} is settled", end, 10))
-        browser.close()
     print(f"load after: {os.getloadavg()[0]:.1f}")
 
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
-from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, Server
+from tests.browser.driver import CHROMIUM, Server, chromium
 from tests.browser.view import View
 
 OWN_FOLDER = Path(__file__).parent
@@ -38,10 +37,8 @@ FAILED = pytest.StashKey[bool]()
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
-        yield chromium
-        chromium.close()
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture(scope="module")

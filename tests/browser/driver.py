@@ -8,11 +8,11 @@ import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
-from tests.patience import PATIENT
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.hermetic import ROOT
+from tests.patience import wait_until
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 """Path of the browser, None where there is none."""
@@ -23,10 +23,35 @@ LAUNCH_ARGS = [
 ]
 
 
+@contextmanager
+def chromium(path=CHROMIUM):
+    """Run the browser, or the program that starts it."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=LAUNCH_ARGS)
+        yield browser
+        browser.close()
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def wait_for_answer(process, address, log=lambda: ""):
+    """Wait until a program that was started answers at an address; fails with its log where it ends before."""
+
+    def answers():
+        assert process.poll() is None, f"it did not start:\n{log()}"
+        try:
+            urllib.request.urlopen(address, timeout=10).close()
+        except OSError:
+            return False
+        return True
+
+    wait_until(answers, address, pause=lambda: time.sleep(0.1))
 
 
 class Server:
@@ -65,14 +90,7 @@ class Server:
             self._process = subprocess.Popen(
                 self._command, cwd=ROOT, env=self._environment, stdout=sink, stderr=subprocess.STDOUT
             )
-        deadline = time.monotonic() + PATIENT
-        while time.monotonic() < deadline and self._process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=10):
-                    return
-            except OSError:
-                time.sleep(0.1)
-        raise RuntimeError(f"the server did not start:\n{self.log.read_text()}")
+        wait_for_answer(self._process, f"{self.address}/_stcore/health", self.log.read_text)
 
     def stop(self):
         """Stop the server by its own process; a second time does nothing."""

@@ -3,8 +3,6 @@
 import json
 import subprocess
 import sys
-import time
-import urllib.request
 from contextlib import contextmanager
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -13,9 +11,8 @@ from playwright.sync_api import expect
 
 from pages.shell import shell
 from pages.shell.signin import Access, Role
-from tests.browser.driver import free_port
+from tests.browser.driver import free_port, wait_for_answer
 from tests.browser.view import FRESH
-from tests.patience import PATIENT
 
 SECRET = "a secret of the tests, which nobody else uses"
 
@@ -45,15 +42,9 @@ def provider(*, seconds=3600):
     command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "-p", str(port), "-e", str(seconds)]
     claim_options = [part for person in people for part in ("--user-claims", person)]
     process = subprocess.Popen([*command, *claim_options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    address, deadline = f"http://localhost:{port}", time.monotonic() + PATIENT
+    address = f"http://localhost:{port}"
     try:
-        while True:
-            try:
-                urllib.request.urlopen(address, timeout=10).close()
-                break
-            except OSError:
-                assert process.poll() is None and time.monotonic() < deadline, "the provider did not start"
-                time.sleep(0.1)
+        wait_for_answer(process, address)
         yield address
     finally:
         process.terminate()

@@ -6,19 +6,15 @@ import os
 import subprocess
 import sys
 import sysconfig
-import time
 import venv
 import zipfile
 from contextlib import closing, contextmanager
-from pathlib import Path
 
 import pytest
 
-from tests.browser.driver import free_port
-from tests.hermetic import GUARD
-from tests.patience import PATIENT, entries, finished, wait_until
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.browser.driver import free_port, wait_for_answer
+from tests.hermetic import GUARD, ROOT
+from tests.patience import PATIENT, entries, finished
 
 
 def printed(*command, cwd=ROOT, fills=None):
@@ -51,20 +47,11 @@ def dashboard(command, cwd):
     port = free_port()
     server = subprocess.Popen([command, "dashboard", "--headless", "--port", str(port)], cwd=cwd)
     try:
-        wait_until(lambda: answers(server, port), "the dashboard", pause=lambda: time.sleep(0.1))
+        wait_for_answer(server, f"http://127.0.0.1:{port}/_stcore/health")
         yield port
     finally:
         server.terminate()
         server.wait(PATIENT)
-
-
-def answers(server, port):
-    """Return whether the dashboard answers; fails where it has ended."""
-    assert server.poll() is None
-    try:
-        return status_of(port, "/_stcore/health", f"localhost:{port}") == 200
-    except OSError:
-        return False
 
 
 def status_of(port, path, host):
