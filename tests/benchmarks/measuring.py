@@ -1,12 +1,10 @@
 """What the benchmarks share: median seconds of a call, whether Adult is here, and a verdict a limit."""
 
-import os
 import time
 from functools import cache
-from pathlib import Path
 from statistics import median
 
-DATA = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+from tests.reference.data import FOLDER as DATA
 
 
 @cache

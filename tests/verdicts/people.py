@@ -1,15 +1,14 @@
 """People the models of the bank decide about: out of a known law, from the demo, from Adult, from COMPAS."""
 
-import os
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from core.datasets import load
+from tests.reference.data import FOLDER
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -91,14 +90,9 @@ def compas(seed):
     return _of_table(_table("compas"), seed, None, **roles, without=near_the_label)
 
 
-def data_folder():
-    """Return where Adult and COMPAS lie."""
-    return Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-
-
 @lru_cache(maxsize=2)
 def _table(name):
-    return load(name, data_folder=data_folder())
+    return load(name, data_folder=FOLDER)
 
 
 def _of_table(table, seed, n, *, label, attribute, without=()):

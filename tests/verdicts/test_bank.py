@@ -19,8 +19,8 @@ from core.auditing.policy import default_policy, judge, predictions_policy
 from core.datasets import Roles, Table
 from core.models import GIVEN_PREDICTIONS
 from core.studies.subject import AuditConfig
+from tests.reference.data import FOLDER
 from tests.verdicts.bank import BANK, Entry
-from tests.verdicts.people import data_folder
 
 SEED = 1
 POLICIES = {"default": default_policy, "predictions": predictions_policy}
@@ -105,7 +105,7 @@ QUICK = [entry for entry in BANK.values() if entry.quick]
 
 
 def need(entry):
-    if entry.needs and not (data_folder() / entry.needs).is_dir():
+    if entry.needs and not (FOLDER / entry.needs).is_dir():
         pytest.skip(f"set FAIRLEAK_DATA to a folder that holds {entry.needs}")
 
 
