@@ -29,16 +29,10 @@ shadows = 4
 
 
 @pytest.fixture(scope="module")
-def folder(workspace):
-    """The folder, with the plan of the audit."""
-    Path("plan.toml").write_text(PLAN, encoding="utf-8")
-    return workspace
-
-
-@pytest.fixture(scope="module")
-def audit(folder):
+def audit(workspace):
     """What the audit of the demo printed; its reports are in the folder."""
-    return printed(["audit", "plan.toml", "--out", "audit", "--no-self-test"], folder)
+    Path("plan.toml").write_text(PLAN, encoding="utf-8")
+    return printed(["audit", "plan.toml", "--out", "audit", "--no-self-test"], workspace)
 
 
 def test_helps(workspace, compare):
@@ -56,11 +50,11 @@ def test_an_audit(audit, compare):
 
 
 @pytest.mark.parametrize("kind", ["internal", "public"])
-def test_reports(kind, audit, folder, compare):
-    report_folder = folder / "audit" / kind
+def test_reports(kind, audit, workspace, compare):
+    report_folder = workspace / "audit" / kind
     expected = {path.name.removesuffix(".txt") for path in (FILES / "report" / kind).iterdir()}
     assert {*expected, *([PDF_NAME] if kind == "internal" else [])} == set(os.listdir(report_folder))
     for path in sorted(path for path in report_folder.iterdir() if path.name != PDF_NAME):
         text = path.read_text(encoding="utf-8-sig")
         write = {".json": json_text, ".html": html_text}.get(path.suffix, normal)
-        compare(f"report/{kind}/{path.name}{'.txt' if path.suffix == '.html' else ''}", write(text, folder))
+        compare(f"report/{kind}/{path.name}{'.txt' if path.suffix == '.html' else ''}", write(text, workspace))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.base.errors import InputError
-from core.datasets import build_dataset, demo_table
+from core.datasets import build_dataset
 from core.datasets.splits import split
 from core.stats.estimates import Estimate, certain, mean_over_repeats, points, strongest
 from core.stats.fairness import METRICS
@@ -34,7 +34,7 @@ from core.studies.bias_queries import (
 from core.studies.bias_queries.study import STUDY, curve_finding
 from core.studies.bias_queries.trials import FEWEST_IN_GROUP, two_sided
 from core.studies.subject import AuditConfig, subject_of
-from tests import samples
+from tests import expected, samples
 from tests.unit.queries.people import pool
 
 SUMS = BiasQueriesSettings(questions=6, people=40, mechanism="noisy_sums", epsilon=0.5, repeats=4)
@@ -258,14 +258,9 @@ def test_samples_keep_the_shares(advantaged, disadvantaged, n):
     assert drawn.sizes == (n1, n0) and drawn.n == n
 
 
-@pytest.fixture(scope="module")
-def demo():
-    table = demo_table()
-    return build_dataset(table, table.roles[0])
-
-
 @pytest.mark.parametrize("metric", METRICS)
-def test_query_pool_holds_the_test_people_a_metric_is_about(demo, metric):
+def test_query_pool_holds_the_test_people_a_metric_is_about(metric):
+    demo = expected.demo()
     config = AuditConfig(dataset="demo", roles=demo.roles, method="unmitigated", metric=metric)
     people_pool = query_pool(subject_of(config, demo))
     people, rows = people_pool.people, split(demo, train_share=config.train_share, seed=config.seed).test
