@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.hermetic import ROOT
 
 FOLDERS = (Path(tempfile.gettempdir()), ROOT, Path.home() / ".cache", Path.home() / ".streamlit", Path("/dev/shm"))
 BROWSER_PREFIXES = ("playwright", ".org.chromium", "org.chromium")  # what the browser at the other end keeps

@@ -9,14 +9,13 @@ import math
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
+from tests.hermetic import ROOT
 from tests.order import SECONDS, UNKNOWN
 from tests.properties.conftest import TIMES
 
-ROOT = Path(__file__).resolve().parents[1]
 STAMPS = ROOT / ".parts"
 WORKERS = 3
 

@@ -3,7 +3,6 @@
 import os
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -15,12 +14,12 @@ from core.base.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCON
 from core.cli import start
 from core.models import model_files
 from core.models.model_files import read_model
+from tests.hermetic import ROOT
 from tests.hostile import tasks
 from tests.model_samples import as_skops, logistic
 from tests.patience import finished
 
 TASKS = "tests.hostile.tasks"
-ROOT = Path(__file__).resolve().parents[2]
 
 ENDINGS = {
     "sleep": "was stopped after 1 seconds",

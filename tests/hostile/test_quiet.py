@@ -8,20 +8,19 @@ import os
 import re
 import sys
 import time
-from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
 import pytest
 
 from tests import model_samples
+from tests.hermetic import ROOT
 from tests.hostile.system_calls import calls, can_trace, changed_outside, reached, semaphores_left, under
 from tests.markers import holding
 from tests.patience import finished
 
 pytestmark = pytest.mark.skipif(not can_trace(), reason="no strace here, or it may not look at processes (ptrace)")
 
-ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {
     "HOME": "home",
     "TMPDIR": "tmp",

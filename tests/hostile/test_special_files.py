@@ -10,9 +10,8 @@ import pytest
 
 from core.base.errors import InputError
 from core.base.files import MEGABYTE, check_writable, content_of, write_file
+from tests.hermetic import ROOT
 from tests.patience import finished
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module", params=[6, pytest.param(1, marks=pytest.mark.long)])

@@ -14,12 +14,11 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import core
 from core.stats.estimates import Estimate, count, gap, interval, percent, point_interval, points
+from tests.hermetic import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "docs" / "results" / "recorded"
 
 FIGURE_MARK = re.compile(r"<!-- figure:([\w]+)\.([\w]+)(/value)? -->(.*?)<!-- /figure -->", re.DOTALL)

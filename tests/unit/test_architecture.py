@@ -3,7 +3,6 @@
 import ast
 import json
 import sys
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -11,9 +10,9 @@ import pytest
 from pages.shell import state
 from pages.shell.controls import Kind
 from tests import house
+from tests.house import ROOT
 from tests.patience import finished
 
-ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
 BRANCHES = {path.parent.name for path in (CORE / "studies").glob("*/__init__.py")} - {"measured_epsilon", "people"}
 """Studies that import no other one; the two left out are made of others."""
@@ -34,14 +33,7 @@ def loaded_by(statements):
 
 def imported(path):
     """Return the names of the modules a file imports, wherever in it."""
-    names = set()
-    for node in ast.walk(house.tree(path)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            module = house.imported_module(path, node)
-            names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
-    return names
+    return {name for module, part in house.taken(path) for name in (module, f"{module}.{part}")}
 
 
 def within(names, package):

@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -19,9 +18,8 @@ from core.__main__ import main, parser
 from core.cli import commands
 from core.experiments.engine import FileStore
 from tests import samples
+from tests.hermetic import ROOT
 from tests.patience import PATIENT, wait_until
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")

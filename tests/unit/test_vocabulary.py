@@ -2,14 +2,13 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
 from core.learn.glossary import GLOSSARY
+from tests.hermetic import ROOT
 from tests.unit.test_architecture import relative_name
 
-ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 25
 """Words in a sentence on a page."""
 
