@@ -33,12 +33,15 @@ from core.datasets.build import select
 from core.datasets.columns import as_text
 from core.studies.people import CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
 from core.studies.people.people_study import (
+    LEGEND,
     SHORT,
+    SIGNS,
     best_effect,
     draw_sets,
     effect_rows,
     fix_text,
     people_rows,
+    signs_of,
     without_fix,
 )
 
@@ -89,22 +92,11 @@ def people_html() -> str:
 def _cells(index: int) -> Iterator[str]:
     yield f"<td>{escape(identifiers[index])}</td>"
     yield f"<td>{_group(index)}</td>"
-    for attack, leak, hit in zip(
-        result.attacks, result.leaks[index], result.identified[index], strict=True
-    ):
-        if attack.reason:
-            yield _mark("–", colours.grey, "not run")
-        elif leak:
-            yield _mark("●", colours.leak, "found")
-        elif hit:
-            yield _mark("○", colours.strongest, "found, imputation too")
-        else:
-            yield _mark("·", colours.grey, "not found")
+    for sign in signs_of(result, index):
+        color = {"●": colours.leak, "○": colours.strongest}.get(sign, colours.grey)
+        yield f'<td style="color: {color}"><span role="img" aria-label="{SIGNS[sign]}">{sign}</span></td>'
     yield f"<td><strong>{int(result.number[index])}</strong></td>"
-    if result.imputed[index]:
-        yield _mark("○ too", colours.strongest, "imputation finds this person too")
-    else:
-        yield "<td></td>"
+    yield f"<td>{'too' * int(result.imputed[index])}</td>"
     if not has_fix:
         return
     fix = fix_text(result, index)
@@ -113,10 +105,6 @@ def _cells(index: int) -> Iterator[str]:
     else:
         quiet = ""
     yield f"<td{quiet}>{escape(fix[:1].upper() + fix[1:])}</td>"
-
-
-def _mark(sign: str, color: str, meaning: str) -> str:
-    return f'<td style="color: {color}"><span role="img" aria-label="{meaning}">{sign}</span></td>'
 
 
 def _group(index: int) -> str:
@@ -201,7 +189,7 @@ if identifier:
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
 if settings != planned:
     note = "Not as your audit plan has it: Attack settings were changed here. The Report goes by the plan."
-    headline = replace(headline, caveats=(note,))
+    headline = replace(headline, caveats=(note, *headline.caveats))
 attribute = shell.escape(result.attribute)
 best = best_effect(result)
 links = () if best is None else (_PAGES[best.plan[0].slot],)
@@ -224,7 +212,7 @@ with left:
     title = f"People found by {at_least} or more attacks: {count(indices.size)}"
     if record.strip():
         title = f"Record {shell.escape(record.strip())}"
-    note = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
+    note = f"{LEGEND}. Imputation: “too” where it infers the {attribute}; a member (●) is a leak all the same"
     if not identifier:
         note += ". Record: row of the table as it is used, first = 0"
     if indices.size > MOST:
@@ -256,10 +244,11 @@ with right:
             key="people_sets_chart",
         )
     else:
-        shell.whisper("Which attacks find the same people", "Nobody is found by any attack.")
+        shell.whisper(
+            "Which attacks find the same people", "Nobody is found by an attack that was run."
+        )
     numbers = " · ".join(f"{k}: **{count(int((result.number == k).sum()))}**" for k in range(6))
     st.caption(f"People by number of attacks: {numbers}.")
-    panels.notes(*by_chance.caveats)
 
 panels.foot(
     f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks.\n\n"
@@ -282,6 +271,6 @@ with remedies:
         st.dataframe(panels.worded(effect_rows(result)), hide_index=True)
         st.caption("All attacks are run again with each remedy; new: found with it and not before.")
     else:
-        st.caption("Nobody is found, so there is nothing to remedy.")
+        st.caption("Nobody is found, so no remedy was tried.")
 with differences:
     panels.statement(in_common)

@@ -18,6 +18,7 @@ from ..base.settings_text import flag_values
 from ..models import GIVEN_PREDICTIONS
 from ..stats.estimates import Quantity, Row
 from ..studies.people import PEOPLE
+from ..studies.people.people_study import LEGEND
 from ..studies.registry import STUDIES
 from ..studies.study import Basis, Measurement, Study
 from ..studies.study import Outcome as CheckOutcome
@@ -150,7 +151,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         raise InputError(attacked[0].reason)
     tables: dict[str, Sequence[Row]] = {"Checks": list(map(_check_row, checks.values()))}
     tables |= study.tables(result, settings)
-    notes = () if study.name in STUDIES else (_INTERNAL,)
+    notes = () if study.name in STUDIES else (f"{LEGEND}.", _INTERNAL)
     present(
         arguments,
         console,

@@ -58,21 +58,24 @@ PUBLISHED = ("outputs", "queries", "card")
 def headline(result: PeopleAtRisk) -> Finding:
     """Say how many people are found by one attack or several, who they are, and what frees them."""
     n_at_risk = result.at_least(1)
-    n = count(result.n)
-    reached = f"People found by an attack: {count(n_at_risk)} of {n}"
-    if not n_at_risk:
-        point = f"No attack finds any of {n} people whom imputation does not find."
-    elif not result.beyond_chance:
-        point = f"{reached}, not significantly more than by chance."
-    else:
-        point = f"{reached}. By 2 or more attacks: {count(result.at_least(2))}."
+    point = f"People found by an attack: {count(n_at_risk)} of {count(result.n)}"
+    if n_at_risk and not result.beyond_chance:
+        point += ", not significantly more than by chance"
+    elif n_at_risk:
+        point += f". By 2 or more attacks: {count(result.at_least(2))}"
+    reasons = {ATTACKS[attack.attack]: attack.reason for attack in result.attacks if attack.reason}
+    if reasons:
+        point += f". Not run: {', '.join(reasons)}"
     return Finding(
-        point=point,
+        point=f"{point}.",
         evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {IMPUTABLE:.0%}), "
         f"or flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. Expected by 2 or more if "
         f"attacks were independent: {tenths(result.expected(2))}.{_assumed(result)}",
         so_what=" ".join(filter(None, (_groups(result), why_nobody(result), _imputed(result)))),
         to_do=what_helps(result),
+        caveats=tuple(
+            f"{title} was not run on single people: {why}" for title, why in reasons.items()
+        ),
         attacker_knows=KNOWS,
     )
 
@@ -146,15 +149,12 @@ def why_nobody(result: PeopleAtRisk) -> str:
         else:
             level = f"{points(gain)} of {MEASURES[attack.measure]} over imputation"
         if attack.reason:
-            singled_out = "nobody that could be named here"
+            singled_out = "it was not run on single people"
         elif attack.leak.any():
-            singled_out = "no more people than by chance"
+            singled_out = "it singles out no more people than by chance"
         else:
-            singled_out = "nobody"
-        sentences.append(
-            f"{ATTACKS[attack.attack]}: a gain on average ({level}), spread over many people; it singles out "
-            f"{singled_out}."
-        )
+            singled_out = "it singles out nobody"
+        sentences.append(f"{ATTACKS[attack.attack]}: a gain on average ({level}); {singled_out}.")
     return " ".join(sentences)
 
 
@@ -212,14 +212,11 @@ def _freed(effect: Effect, total: int) -> str:
 
 def by_chance(result: PeopleAtRisk) -> Finding:
     """Say for each attack how many it finds, and how many chance gives."""
-    counts = []
-    reasons = []
-    for attack in result.attacks:
-        title = ATTACKS[attack.attack]
-        if attack.reason:
-            reasons.append(f"{title} was not run: {attack.reason}")
-        else:
-            counts.append(f"{title} {count(int(attack.leak.sum()))} ({tenths(attack.chance)})")
+    counts = [
+        f"{ATTACKS[attack.attack]} {count(int(attack.leak.sum()))} ({tenths(attack.chance)})"
+        for attack in result.attacks
+        if not attack.reason
+    ]
     if counts:
         point = f"Found by each attack, by chance alone in brackets: {'; '.join(counts)}."
     else:
@@ -227,7 +224,6 @@ def by_chance(result: PeopleAtRisk) -> Finding:
     return Finding(
         point=point,
         evidence="Chance is what the attack wrongly claims of others: non-members, or people outside the group.",
-        caveats=tuple(reasons),
     )
 
 
@@ -251,6 +247,30 @@ def in_common(result: PeopleAtRisk) -> Finding:
 
 PEOPLE_TABLE = "People found"
 """Title of the table with a row a person."""
+
+SIGNS = {
+    "●": "found",
+    "○": "found, imputation too, so no leak",
+    "·": "not found",
+    "–": "not run",
+}
+"""Sign in the column of an attack -> what it means."""
+
+LEGEND = "; ".join(f"{sign} {meaning}" for sign, meaning in SIGNS.items())
+"""What the signs mean, in one line."""
+
+
+def signs_of(result: PeopleAtRisk, index: int) -> Iterator[str]:
+    """Yield the sign of each attack on a person, in the order of `ATTACKS`."""
+    for attack in result.attacks:
+        if attack.reason:
+            yield "–"
+        elif attack.leak[index]:
+            yield "●"
+        elif attack.identified[index]:
+            yield "○"
+        else:
+            yield "·"
 
 
 def set_rows(result: PeopleAtRisk) -> list[Row]:
@@ -307,24 +327,14 @@ def people_rows(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> list[Row
     number = result.number
     rows: list[Row] = []
     for i in indices:
-        dots = {}
-        for name, leak, hit in zip(
-            ATTACKS.values(), result.leaks[i], result.identified[i], strict=True
-        ):
-            if leak:
-                dots[name] = "●"
-            elif hit:
-                dots[name] = "○"
-            else:
-                dots[name] = "·"
         imputation = ""
         if result.imputed[i]:
-            imputation = "○ too"
+            imputation = "too"
         rows.append(
             {
                 "record": int(result.rows[i]),
                 "group": result.group_names[result.groups[i]],
-                **dots,
+                **dict(zip(ATTACKS.values(), signs_of(result, int(i)), strict=True)),
                 "attacks": int(number[i]),
                 "imputation": imputation,
                 "smallest fix": fix_text(result, int(i)),

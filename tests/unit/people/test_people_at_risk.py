@@ -18,7 +18,7 @@ from core.studies.model_card import ModelCardSettings, measure_card
 from core.studies.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, people_attacks
 from core.studies.people.people_at_risk import plan_text, plans, remaining_leaks, remedies_of
 from core.studies.people.people_attacks import CARDS, IdentifiedRecords, PeopleAttacks, _write, inferred
-from core.studies.people.people_study import draw_sets, fix_text, why_nobody, without_fix
+from core.studies.people.people_study import draw_sets, fix_text, signs_of, why_nobody, without_fix
 from core.studies.study import draw_people, posterior
 from core.studies.study import subject_of as planted_subject_of
 from core.studies.subject import AuditConfig, prior_of, subject_of
@@ -242,7 +242,7 @@ def test_nobody_is_found_without_a_leak():
     assert not any(result.fixes)
     assert (
         PEOPLE.findings(result, PeopleSettings())[0].point
-        == "No attack finds any of 300 people whom imputation does not find."
+        == "People found by an attack: 0 of 300. Not run: Bias queries, Membership."
     )
 
 
@@ -277,6 +277,18 @@ def test_why_nobody_names_the_gain_that_makes_no_one_certain():
     certain, *silent = (why_nobody(risk(nobody(), attacks=(replace(attack, **change),))) for change in changes)
     assert "(+4.9 points of accuracy over imputation)" in certain and "nobody" in certain
     assert silent == ["", ""]
+
+
+def test_an_attack_that_was_not_run_finds_nobody_and_clears_nobody():
+    hits, gain = np.zeros(50, dtype=np.bool_), Estimate(value=0.71, low=0.68, high=0.74, n=50)
+    changes = {"reason": "Non-members are too few.", "average": gain, "measure": "auc"}
+    attack = IdentifiedRecords(attack="membership", identified=hits, leak=hits, **changes)
+    result = risk(nobody(), attacks=(*risk(nobody()).attacks[:4], attack))
+    headline, *_ = PEOPLE.findings(result, SETTINGS)
+    assert headline.point == "People found by an attack: 0 of 50. Not run: Membership."
+    assert "Membership: a gain on average (AUC 0.71, chance 0.50); it was not run on single people." in headline.so_what
+    assert headline.caveats == ("Membership was not run on single people: Non-members are too few.",)
+    assert list(signs_of(result, 0)) == ["·"] * 4 + ["–"]
 
 
 def test_without_fix_is_said_once_for_all_people():
