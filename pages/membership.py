@@ -52,14 +52,15 @@ def guide(result: MembershipResult) -> str:
 
 def draw_charts(result: MembershipResult, settings: MembershipSettings, key: str) -> None:
     """Draw the study's charts of a model beside each other."""
+    strongest = REGISTRY[result.strongest]
     quantities = (
-        "By the strongest attack; 95% CIs",
+        f"By {strongest.phrase}, which has the largest AUC; with their sign, 95% CIs of this attack alone",
         "TPR against FPR, log–log; dotted is random guessing",
     )
     places = st.columns([3, 2], gap="large")
     drawings = STUDY.charts(result, settings).items()
     for column, quantity, (title, drawing) in zip(places, quantities, drawings, strict=True):
-        heading = f"{title} ({REGISTRY[result.strongest].title})"
+        heading = f"{title} ({strongest.title})"
         panels.titled(heading, quantity, drawing, key=f"{key}_{title}", container=column)
 
 
@@ -105,6 +106,9 @@ def draw_private() -> None:
         help="Smaller is more private: more noise on the counts the tree is grown from. ∞ is no noise.",
     )
     tree = replace(config, method="dp_id3", epsilon=float(epsilon))
+    panels.notes(
+        "From here on the model is a private tree (DP-ID3) of the same training records; above it is the audited one."
+    )
     private = analyses.MembershipRun("member_private", tree, dataset, settings, store)
     ensure_started(private, patience=_PATIENCE)
     if private.latest is None:
@@ -115,11 +119,12 @@ def draw_private() -> None:
     panels.statement(replace(headline, caveats=()))
     draw_charts(result, settings, "member_private")
     private.watch(private.show_progress, drawn=result)
+    for finding in further:
+        panels.statement(replace(finding, caveats=()))
     model = result.subject.model
     panels.notes(
-        *(finding.point for finding in further),
         guarantee(result),
-        f"Private tree (DP-ID3): accuracy on unseen people {percent(model.accuracy_test)} (majority class "
+        f"Its accuracy on unseen people is {percent(model.accuracy_test)} (majority class "
         f"{percent(model.majority_test)}).",
     )
     panels.numbers(tables_of(result, settings), key="member-private")

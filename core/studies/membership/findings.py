@@ -22,10 +22,12 @@ from ...stats.estimates import (
     Row,
     change,
     count,
+    ends_text,
     epsilon_text,
     gap,
     level_text,
     mean_over_repeats,
+    number_text,
     percent,
     rate_over_repeats,
     ratio,
@@ -130,8 +132,11 @@ def groups_heading(result: MembershipResult, attribute: str) -> str:
     return f"{heading}, largest “{most.group}” {gap(most.advantage_gap.value)}"
 
 
-def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]:
-    """Return the findings of a release: the best attack's AUC first, then whom it identifies, then groups."""
+def release_findings(measured: Mapping[str, Measurement], identifying: str) -> tuple[Finding, ...]:
+    """Return the findings of a release: the largest AUC, the largest TPR at 1% FPR, the largest gap between groups.
+
+    Each is of the attack that is best at it; `identifying` names the second one's.
+    """
     auc, caught, largest = (measured[f"membership_{name}"] for name in ("auc", "caught", "gap"))
     statements = []
     if auc.estimate is not None:
@@ -146,16 +151,17 @@ def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]
             statement = replace(statement, so_what=_DIFFER, to_do=_LOWER)
         statements.append(statement)
     if (rate := caught.estimate) is not None:
-        point = f"{percent(rate)} of the training records are identified at 1% FPR."
-        span = f"95% CI {percent(rate.low)} to {percent(rate.high)}; random guessing: 1.0%."
+        by = REGISTRY[identifying].phrase
+        point = f"{percent(rate)} of the training records are identified at 1% FPR by {by}."
+        ends = f"{percent(rate.low)} to {percent(rate.high)}"
+        span = f"95% CI {ends}, adjusted for the attacks tried; random guessing: 1.0%."
         statements.append(_finding(caught, point, span))
     if (difference := largest.estimate) is not None:
-        point = (
-            f"The largest difference between groups in TPR at 1% FPR is {gap(difference.value)}."
-        )
-        statements.append(
-            _finding(largest, point, f"{largest.attacked} {interval_text(difference)}.")
-        )
+        size = number_text(difference.value, ".3f")
+        point = f"The largest difference between groups in TPR at 1% FPR is {size} in size."
+        ends = ends_text(difference.low, difference.high, ".3f")
+        span = f"95% CI of the size: {ends}, adjusted for the attacks and groups tried."
+        statements.append(_finding(largest, point, f"{largest.attacked} {span}"))
     return tuple(statements)
 
 

@@ -28,7 +28,7 @@ from ..subject import Subject
 from .attack import AttackOutput, check_shadows, true_label_probability
 from .attacks import REGISTRY
 from .disparity import Disparities, DisparityResult, RangeTable, disparities, recall_by_range
-from .roc import Roc, advantage, cross_fitted_verdict, is_muted, roc
+from .roc import LOW_FPR, Roc, advantage, cross_fitted_verdict, is_muted, roc
 from .tpr_gaps import GapResult, net_gaps, tpr_gaps
 
 if TYPE_CHECKING:
@@ -107,6 +107,12 @@ class MembershipResult:
     def strongest(self) -> str:
         """The attack with the largest AUC."""
         return max(self.curves, key=lambda name: self.curves[name].auc.value)
+
+    @property
+    def identifying(self) -> str:
+        """The attack with the largest TPR at 1% FPR."""
+        rates = {name: curve.tpr_at(LOW_FPR).value for name, curve in self.curves.items()}
+        return max(rates, key=lambda name: np.nan_to_num(rates[name], nan=-1.0))
 
     @property
     def muted(self) -> bool:

@@ -263,7 +263,7 @@ class MembershipStudy(Study[MembershipSettings, MembershipResult]):
         self, result: MembershipResult, settings: MembershipSettings
     ) -> tuple[Finding, ...]:
         """Return whether membership inference succeeds, how many are identified, and the gap between groups."""
-        return release_findings(measured(result))
+        return release_findings(measured(result), result.identifying)
 
     def charts(
         self, result: MembershipResult, settings: MembershipSettings

@@ -471,16 +471,14 @@ class PeopleAttacks:
         average: dict[str, Any] = {"average": checks["membership_auc"].estimate, "measure": "auc"}
         if reason := checks["membership_caught"].reason:
             return replace(self._nobody("membership", reason), **average)
-        rates = {name: curve.tpr_at(LOW_FPR).value for name, curve in result.curves.items()}
-        name = max(rates, key=lambda attack: np.nan_to_num(rates[attack]))
-        score, _ = result.guesses[name]
+        score, _ = result.guesses[result.identifying]
         identified = exceeding(
             "membership",
             score,
             result.member == 1,
             self._positions(result.rows),
-            f"{REGISTRY[name].phrase} at 1% FPR",
-            tried=len(rates),
+            f"{REGISTRY[result.identifying].phrase} at 1% FPR",
+            tried=len(result.guesses),
         )
         return replace(identified, **average)
 

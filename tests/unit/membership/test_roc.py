@@ -327,8 +327,25 @@ def test_curve_rows_rise_with_what_the_curve_is_over_and_have_its_numbers():
 def test_release_findings_need_an_auc_surely_above_a_half(low, beats):
     checks = {f"membership_{name}": Measurement(check=f"membership_{name}") for name in ("auc", "caught", "gap")}
     auc = Estimate(value=0.55, low=low, high=0.6, n=1000)
-    (finding,) = release_findings(checks | {"membership_auc": Measurement(check="membership_auc", estimate=auc)})
+    checks |= {"membership_auc": Measurement(check="membership_auc", estimate=auc)}
+    (finding,) = release_findings(checks, "loss")
     assert ("beats" in finding.point, bool(finding.to_do)) == (beats, beats)
+
+
+def test_findings_name_the_attack_that_identifies_most_and_give_the_size_of_the_gap():
+    sensitive = np.arange(6200) % 2
+    result = drawn_result(sensitive, 3000, ("men", "women"), (sensitive == 0) & (np.arange(6200) % 5 == 0))
+    few, _ = result.guesses["loss"]
+    rng = np.random.default_rng(3)
+    guesses = {"lira": (few, None), "rmia": (rng.standard_normal(few.size) + 0.5 * result.member, None)}
+    result = replace(result, guesses=guesses)
+    _, caught, gap = STUDY.findings(result, MembershipSettings(shadows=0))
+    assert (result.strongest, result.identifying) == ("rmia", "lira")
+    assert caught.point.endswith("% of the training records are identified at 1% FPR by LiRA.")
+    assert result.gaps["lira"][0].estimate.value < 0 < gap.estimate.low
+    size, low, high = (f"{number:.3f}" for number in (gap.estimate.value, gap.estimate.low, gap.estimate.high))
+    assert gap.point.endswith(f" is {size} in size.")
+    assert "by LiRA: TPR at 1% FPR" in gap.evidence and f"95% CI of the size: {low} to {high}, adj" in gap.evidence
 
 
 def test_column_grouping_keeps_the_first_value_apart_from_missing_ones():
