@@ -1,6 +1,8 @@
 """People and questions for the ledger's tests, and a process that asks, to be started many times and killed."""
 
 import secrets
+import sqlite3
+from contextlib import closing
 from functools import cache
 
 import numpy as np
@@ -39,6 +41,15 @@ def seeded(seed):
 def repeatable(monkeypatch):
     """Let ledgers of this process draw the same noise in every run: no interval misses its truth now and then."""
     monkeypatch.setitem(open_ledger.__kwdefaults__, "randbelow", seeded(0))
+
+
+def altered(path, statement, *values):
+    """Change a file of SQLite as somebody with its shell could."""
+    with closing(sqlite3.connect(path)) as connection:
+        with connection:
+            connection.execute("PRAGMA ignore_check_constraints = ON")
+            connection.execute(statement, values)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def register(ledger):

@@ -1,7 +1,7 @@
 """Releases over invented people: models that are nearly alike, small ones to visit every vector of, larger ones."""
 
-from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -51,18 +51,11 @@ GAPS = ("sp_gap", "tpr_gap", "fpr_gap")
 RATES = ("sp_rate", "tpr_rate", "fpr_rate")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Case:
-    """People, what the attacker believes of them, and what is published."""
-
-    posterior: np.ndarray
-    sensitive: np.ndarray
-    release: Release
-    published: Published
-
-
 def small_case(seed, *, precision="", sizes=True):
-    """Return 6 to 12 people and 1 to 3 models; precision "exact", "rounded" or "noisy", drawn when left out."""
+    """Return 6 to 12 people, what the attacker believes of them, and what is published of 1 to 3 models.
+
+    The precision is "exact", "rounded" or "noisy", and drawn when left out.
+    """
     rng = np.random.default_rng(seed)
     precision = precision or str(rng.choice(["exact", "rounded", "noisy"]))
     n, k = int(rng.integers(6, 13)), int(rng.integers(1, 4))
@@ -80,7 +73,7 @@ def small_case(seed, *, precision="", sizes=True):
         sizes=sizes or precision == "noisy",
         **options,
     )
-    return Case(
+    return SimpleNamespace(
         posterior=posterior,
         sensitive=sensitive,
         release=release,
@@ -98,7 +91,7 @@ def large_case(seed, *, n=1000, k=10, **options):
     predictions = (weights @ x.T > 0.5).astype(np.uint8)
     sensitive = (rng.random(n) < posterior).astype(np.uint8)
     release = Release(predictions, labels=labels, **options)
-    return Case(
+    return SimpleNamespace(
         posterior=posterior,
         sensitive=sensitive,
         release=release,

@@ -29,15 +29,17 @@ from core.report.codec import report_of
 from core.report.report import strict
 from core.stats.estimates import Estimate, certain, proportion
 from core.studies.bias_queries import declared_limits
-from core.studies.study import Measurement
+from core.studies.study import Measurement, Outcome, not_run
 from core.studies.subject import AuditConfig
+from tests.policy_samples import done
 
 HOSTILE = "</td><script>alert('x')</script> & \"women\" <img src=x onerror=alert(1)>"
 FORMULA = '=HYPERLINK("http://x","y")'
 
 
-def _estimate(value, low, high, n=15375):
-    return Estimate(value=value, low=low, high=high, n=n)
+def estimate(value, half, n=4000):
+    """Return a value with a symmetric interval."""
+    return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 
 def group(name, cells, labelled, count):
@@ -65,120 +67,61 @@ SMALL_GROUPS = (
     group("west", (500, 300, 600, 1437), 2400, 8500),
 )
 
-_LIMITS = (  # check, value, author, rationale, source
-    ("unfairness", 0.02, "A. Officer", "As the model's documentation promises.", "Model documentation, section 4"),
-    ("four_fifths", 0.8, "A. Officer", "The rule of thumb of the authorities.", "29 CFR 1607.4 (D)"),
-    ("correction_gain", 0.05, "B. Müller", "Less than one person in twenty.", "Release policy, item 3"),
-    ("answers_excess", 0.02, "B. Müller", "Two points.", ""),
-    ("targeted_leakage", 0.75, "B. Müller", "", "Privacy office"),
-    ("membership_caught", 0.05, HOSTILE, HOSTILE, ""),
-    ("membership_gap", 0.1, "B. Müller", "", ""),
-    ("attriguard_exposure", 0.7, "B. Müller", "", "Privacy office"),
+_LIMITS = (  # check, value, rationale, source
+    ("unfairness", 0.02, "As the model's documentation promises.", "Model documentation, section 4"),
+    ("four_fifths", 0.8, "The rule of thumb of the authorities.", "29 CFR 1607.4 (D)"),
+    ("correction_gain", 0.05, "Less than one person in twenty.", "Release policy, item 3"),
+    ("answers_excess", 0.02, "Two points.", ""),
+    ("targeted_leakage", 0.75, "", "Privacy office"),
+    ("membership_caught", 0.05, HOSTILE, ""),
+    ("membership_gap", 0.1, "", ""),
+    ("attriguard_exposure", 0.7, "", "Privacy office"),
 )
+_DATED = {"author": "A. Officer", "date": "2026-03-01"}
 POLICY = Policy(
     name="Release policy of the bank",
     version="3",
-    author="A. Officer",
-    date="2026-03-01",
     rationale="For models that decide on loans. It does not ask for the cost of AttriGuard, which nobody uses here.",
     limits=tuple(
-        Limit(
-            check=check,
-            value=value,
-            required=check != "membership_gap",
-            author=author,
-            date="2026-03-01" if author == "A. Officer" else "2026-03-02",
-            rationale=rationale,
-            source=source,
-        )
-        for check, value, author, rationale, source in _LIMITS
+        Limit(check=check, value=value, required=check != "membership_gap", rationale=why, source=source, **_DATED)
+        for check, value, why, source in _LIMITS
     ),
+    **_DATED,
 )
 
 
-def _near(value, half=0.0055):
-    return _estimate(value, max(0.0, value - half), value + half, 14924)
-
-
-GAP, RATIO = 0.0113, 0.9161
-"""The unfairness of `GROUPS` by statistical parity, and the lowest rate of acceptance over the highest."""
-
-
-def _done(check, estimate, attacked, knows, **more):
-    return Measurement(check=check, estimate=estimate, attacked=attacked, knows=knows, **more)
+GAP = estimate(0.0113, 0.0055, 14924)
+"""The unfairness of `GROUPS` by statistical parity."""
 
 
 def _measured():
-    common = {"assumptions": ("The attacked records stand for the people the model could have been trained on.",)}
-    scores, nothing = "Features, labels and scores.", "Nothing: this is what the model does."
+    """Return checks with a limit that fail, are open, were not run and pass, and some that no limit is about."""
+    nothing = {"knows": "Nothing: this is what the model does."}
+    scores = {"attacked": "LiRA with 64 shadow trees.", "knows": "Features, labels and scores."}
+    everything = {"knows": "Features, labels and predictions, and the attribute of 14,923 others."}
+    boosting = {"attacked": "Gradient boosting.", "control_name": "features and labels alone"}
+    boosting["assumptions"] = ("The attacked records stand for the people the model could have been trained on.",)
+    forest = {"attacked": "Forest with the tolerance.", "control_name": "forest without it", "details": {"seeds": 5}}
+    decoder = {"attacked": "Decoder with prior, 25 answers at ε = 1.", "control_name": "the prior alone"}
+    unmeasured = (
+        "attribute_balanced",
+        "attribute_bits",
+        "membership_auc",
+        "membership_advantage",
+        "attriguard_exposure",
+    )
     return (
-        _done(
-            "attribute_excess",
-            _estimate(-0.001, -0.004, 0.002),
-            "Gradient boosting, calibrated, 15,375 people.",
-            "Features, labels and predictions of everybody, and the attribute of 14,923 others.",
-            control=_estimate(0.852, 0.846, 0.858),
-            control_name="features and labels alone",
-            **common,
-        ),
-        *(
-            Measurement(check=check, outcome="not_run", reason="The plan leaves it out.")
-            for check in ("attribute_balanced", "attribute_bits", "membership_auc", "membership_advantage")
-        ),
-        _done(
-            "correction_gain",
-            _estimate(0.07, 0.065, 0.074),
-            "Balanced random forest told metric and tolerance, 15,375 people, 5 seeds.",
-            "Features, labels, predictions, and that the model is fair to within 0.001.",
-            freedom=4,
-            control=_estimate(0.759, 0.752, 0.766),
-            control_name="the same forest without the promise",
-            details={"seeds": 5, "changed guesses": 2318},
-            **common,
-        ),
-        _done(
-            "answers_excess",
-            _estimate(0.011, -0.006, 0.028, 20),
-            "Strongest decoder with prior, 25 answers, noisy sums at ε = 1.",
-            "Features, label and score of everybody, group sizes and the noise.",
-            basis="combined",
-            freedom=19,
-            control=_estimate(0.69, 0.67, 0.71, 20),
-            control_name="the prior alone",
-        ),
-        _done(
-            "targeted_leakage",
-            certain(0.731, 0),
-            "Whoever asks the 25 planned questions about one person.",
-            "Everything but that person's group.",
-            basis="declared",
-            assumptions=("All answers together keep to ε = 1.",),
-        ),
-        _done(
-            "membership_caught",
-            _estimate(0.098, 0.089, 0.107, 4522),
-            "LiRA with 64 shadow trees, 4,522 members and 4,522 others.",
-            scores,
-            control=_estimate(0.01, 0.01, 0.01, 4522),
-            control_name="chance",
-            **common,
-        ),
-        _done("membership_gap", _estimate(0.079, 0.061, 0.097), "LiRA, by group, 2,000 bootstrap draws.", scores),
-        _done("absence", certain(0.0, 30299), "The model gives everybody an answer.", nothing),
-        _done("unfairness", _near(GAP), "Statistical parity on the 14,924 test people.", nothing),
-        _done("four_fifths", _near(RATIO, 0.04), "Acceptance of women and men on the 14,924 test people.", nothing),
-        Measurement(
-            check="attriguard_exposure",
-            outcome="not_run",
-            basis="combined",
-            reason="AttriGuard is switched off in this audit.",
-        ),
-        Measurement(
-            check="attriguard_cost",
-            outcome="failed",
-            basis="declared",
-            reason="The attack stopped with an error (ValueError).",
-        ),
+        done("attribute_excess", -0.001, 0.003, control=estimate(0.852, 0.006), **boosting, **everything),
+        *(not_run(check, "The plan leaves it out.") for check in unmeasured),
+        done("correction_gain", 0.07, 0.0045, freedom=4, control=estimate(0.759, 0.007), **forest, **everything),
+        done("answers_excess", 0.011, 0.017, freedom=19, control=estimate(0.69, 0.02), **decoder, **everything),
+        done("targeted_leakage", 0.731, basis="declared", attacked="Whoever asks 25 questions.", **everything),
+        done("membership_caught", 0.098, 0.009, control=certain(0.01, 4522), control_name="chance", **scores),
+        done("membership_gap", 0.079, 0.018, **scores),
+        done("absence", 0.0, attacked="The model gives everybody an answer.", **nothing),
+        Measurement(check="unfairness", estimate=GAP, attacked="Statistical parity on the test people.", **nothing),
+        done("four_fifths", 0.9161, 0.04, attacked="Acceptance of the test people.", **nothing),
+        not_run("attriguard_cost", "The attack stopped with an error (ValueError).", outcome=Outcome.FAILED),
     )
 
 
@@ -201,6 +144,9 @@ CAVEATS = in_order(
     )
 )
 """Those of the sample's notes."""
+
+
+_RATES = {"false_alarms": proportion(2, 100), "detected": proportion(99, 100)}
 
 
 def sample(groups=GROUPS):
@@ -238,7 +184,7 @@ def sample(groups=GROUPS):
             metric="statistical_parity",
             tolerance=0.001,
             achieved=0.0008,
-            unfairness_test=_near(GAP),
+            unfairness_test=GAP,
             accuracy_train=proportion(12792, 15375),
             accuracy_test=proportion(12372, 14924),
             majority_test=proportion(11223, 14924),
@@ -257,26 +203,14 @@ def sample(groups=GROUPS):
             ),
         },
         self_tests=(
-            SelfTest(
-                attack="correction",
-                false_alarms=proportion(2, 100),
-                detected=proportion(99, 100),
-                passed=True,
-                told="Null models that ignore the attribute; a planted one that copies it for 5% of the people.",
-            ),
-            SelfTest(
-                attack="membership",
-                false_alarms=proportion(9, 100),
-                detected=proportion(97, 100),
-                passed=False,
-                told="Models of other people; a planted one that remembers its training records.",
-            ),
+            SelfTest(attack="correction", passed=True, told="A planted copy for 5% of the people.", **_RATES),
+            SelfTest(attack="membership", passed=False, told="A planted memory of training records.", **_RATES),
         ),
         provenance=Provenance(
             fairleak="1.0.0",
             python="CPython 3.11.9",
             platform="Linux x86_64",
-            packages={"numpy": "2.4.6", "scipy": "1.17.1", "scikit-learn": "1.9.1"},
+            packages={"numpy": "2.4.6", "scipy": "1.17.1"},
             code="c" * 64,
             policy="f" * 64,
             plan="a" * 64,
@@ -317,12 +251,7 @@ def judged_audit(audit=None, *, policy=POLICY):
     )
 
 
-def estimate(value, half, n=4000):
-    """Return a value with a symmetric interval."""
-    return Estimate(value=value, low=value - half, high=value + half, n=n)
-
-
-def report(replacements=None, *, policy=POLICY, started="2026-11-08T09:00:00Z", seed=42):
+def report(replacements=None, *, policy=POLICY):
     """Return the sample's report; replacements give checks another estimate or measurement, None takes them out."""
     audit, measurements = sample(), []
     for measurement in audit.measurements:
@@ -331,13 +260,7 @@ def report(replacements=None, *, policy=POLICY, started="2026-11-08T09:00:00Z", 
             change = replace(measurement, estimate=change)
         if change is not None:
             measurements.append(change)
-    audit = replace(
-        audit,
-        plan=replace(audit.plan, config=replace(audit.plan.config, seed=seed)),
-        measurements=tuple(measurements),
-        times={**audit.times, "started": started},
-    )
-    return report_document(judged_audit(audit, policy=policy))
+    return report_document(judged_audit(replace(audit, measurements=tuple(measurements)), policy=policy))
 
 
 def with_basis(audit, check, basis):
@@ -348,13 +271,6 @@ def with_basis(audit, check, basis):
     )
     verdict = judge(audit.verdict.policy, measurements, attribute=audit.data.attribute)
     return replace(audit, measurements=measurements, verdict=verdict)
-
-
-def with_failed_tests(document):
-    """Return a report whose self-tests, of which there are some, all failed."""
-    assert document.self_tests
-    tests = tuple(replace(test, passed=False) for test in document.self_tests)
-    return replace(document, self_tests=tests)
 
 
 PLAN = """\

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -29,58 +30,40 @@ FEW_BUDGETS = {"table": (0.25,), "ratings": (1.0,)}
 """Few budgets to train against."""
 
 _EXPOSE = TableDefense.expose
-_STUDIES = {}
 
 
+@cache
 def studies_of_demo(settings):
     """Return the growing study of the demo, computed once for all tests."""
-    if settings not in _STUDIES:
-        defense = defense_of(expected.demo(), expected.audit().config, settings)
-        _STUDIES[settings] = list(_EXPOSE(defense))
-    return _STUDIES[settings]
+    return list(_EXPOSE(defense_of(expected.demo(), expected.audit().config, settings)))
 
 
 def study_of(**changes):
     """Return the whole study of the demo with what the page sets, but for some changes."""
-    return studies_of_demo(AttriGuardSettings(**{"budget": 0.5, "trained_budgets": FEW_BUDGETS["table"], **changes}))[
-        -1
-    ]
-
-
-class Begun:
-    """How many studies of the demo were begun."""
-
-    count = 0
-
-    def studies(self, settings, report):
-        self.count += 1
-        grown = studies_of_demo(settings)
-        for i, study in enumerate(grown):
-            report(i, len(grown))
-            yield study
+    settings = {"budget": 0.5, "trained_budgets": FEW_BUDGETS["table"], **changes}
+    return studies_of_demo(AttriGuardSettings(**settings))[-1]
 
 
 @pytest.fixture
-def begun(monkeypatch):
-    """Few attackers, and studies of the demo that are computed once for all tests."""
-    counted = Begun()
+def studies(monkeypatch):
+    """Few attackers, and studies of the demo that are computed once for all tests; it counts which were begun."""
+    begun = Mock(side_effect=studies_of_demo)
 
     def expose(defense, report=None):
         if defense.people.attribute == "sex":
-            return counted.studies(defense.settings, report)
+            return iter(begun(defense.settings))
         return _EXPOSE(defense, report)
 
     monkeypatch.setattr(controls, "TRAINED_BUDGETS", FEW_BUDGETS)
     monkeypatch.setattr(RatingsDefense, "every_attacker", FEW_ATTACKERS)
     monkeypatch.setattr(TableDefense, "expose", expose)
     monkeypatch.setattr("core.datasets.demo_ratings", few_ratings)
-    return counted
+    return begun
 
 
 def assert_tells(dashboard, study, budget):
     """Check finding and notes against core: who infers how much, what the noise costs, and how much there is of it."""
-    headline, *remaining = STUDY.findings(study, AttriGuardSettings(budget=budget, trained_budgets=(1.0,)))
-    assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding, dashboard.finding
+    _, *remaining = dashboard.assert_says(STUDY, study, AttriGuardSettings(budget=budget, trained_budgets=(1.0,)))
     assert all(finding.text in dashboard.page_text for finding in remaining)
 
 
@@ -92,7 +75,7 @@ SECTIONS = {
 }
 
 
-def test_ratings_and_their_sections(dashboard, begun):
+def test_ratings_and_their_sections(dashboard, studies):
     settings = AttriGuardSettings(
         attackers=FEW_ATTACKERS, budget=0.5, trained_budgets=FEW_BUDGETS["ratings"], target="train_shares"
     )
@@ -112,11 +95,11 @@ def test_ratings_and_their_sections(dashboard, begun):
 
 
 @pytest.mark.long
-def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_sentence(dashboard, begun):
+def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_sentence(dashboard, studies):
     study_of()
     study = study_of(frozen=("sector",))
     dashboard.open("attriguard").choose(further_guard_table="changes", guard_frozen=["sector"])
-    assert begun.count == 1  # nothing happens before the button is pressed
+    assert studies.call_count == 1  # nothing happens before the button is pressed
     dashboard.click("guard_use_rules")
     assert_tells(dashboard, study, controls.first_budget(study))
     columns = dashboard.test.dataframe[0].value
@@ -145,7 +128,7 @@ def own_ratings():
 
 
 @pytest.mark.long
-def test_ratings_of_ones_own_stay_in_the_session(dashboard, begun):
+def test_ratings_of_ones_own_stay_in_the_session(dashboard, studies):
     def give(content):
         dashboard.test.file_uploader(key="guard_upload").set_value([("films.csv", content, "text/csv")])
         dashboard.settle()

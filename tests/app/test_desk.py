@@ -12,9 +12,10 @@ from core.desk import test_set_of as read_test_set
 from core.stats.estimates import gap as gap_text
 from core.studies.bias_queries import statistical_parity_gap
 from pages._desk import desk_ledger
+from pages._desk.desk_forms import to_fill_in
 from tests import desk_files
 from tests.app.dashboard import APP, plain
-from tests.unit.datasets.bad_tables import assert_one_sentence
+from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence, table_of
 
 pytestmark = pytest.mark.usefixtures("start")
 
@@ -39,11 +40,6 @@ def from_file(dashboard, name="people.csv", content=None):
     desk(dashboard).choose(desk_source="file").give("desk_test_set", name, content)
     dashboard.choose(desk_label_column="repaid", desk_positive_repaid="yes", desk_new_name_file="loans")
     return dashboard.click("desk_register")
-
-
-def with_predictions(dashboard):
-    """Register a file's people, and give a model's answers about them."""
-    return from_file(dashboard).give("desk_predictions", "model.csv", desk_files.predictions())
 
 
 def ask(dashboard, epsilon=0.1, asker="team A"):
@@ -162,7 +158,7 @@ def test_much_of_what_is_left_needs_a_tick_and_another_seed_is_another_test_set(
 
 
 def test_an_answer_belongs_to_its_question_and_a_price_that_changed_meanwhile_is_not_paid(dashboard):
-    ask(with_predictions(dashboard))
+    ask(from_file(dashboard).give("desk_predictions", "model.csv", desk_files.predictions()))
     gap = gap_text(state("loans").answers[0].gap.value)
     last = f"Last answer, to question 3 (Difference of mean scores, team A): **{gap}**"
     for key, after, before in (("desk_epsilon", 0.3, 0.1), ("desk_again", True, False)):
@@ -204,6 +200,14 @@ def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashbo
     assert b"team A" in stored and b"Female" not in stored
 
 
+def test_numbers_to_fill_in_stand_beside_the_rows_of_the_table():
+    """Rows 1, 4, 7 ... have no label: the records used are counted without them, the rows of the table with."""
+    people = TestSet(ids=("1", "2", "3", "80"), attribute=np.array([0, 1, 0, 1]))
+    lines = to_fill_in(people, (table_of(hired=[None, "yes", "no"]), GOOD_ROLES)).decode().splitlines()
+    assert lines == ["record,score,row in the table", "1,0.5,2", "2,0.5,3", "3,0.5,5", "80,0.5,120"]
+    assert to_fill_in(people, None).decode().splitlines()[:2] == ["record,score", "1,0.5"]
+
+
 def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(dashboard):
     content = desk_files.test_set()
     desk(dashboard).choose(desk_source="file")
@@ -232,7 +236,6 @@ def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard, tmp_pa
         (str(foreign), "desk_open", "not a FairLeak ledger"),
         (str(tmp_path / "none.sqlite"), "desk_open", "press Create to make one"),
         (str(APP.parent / "ledger.sqlite"), "desk_create", "must not lie"),
-        ("nul\0.sqlite", "desk_create", "path"),
         ("postgresql://ann@127.0.0.1:1/db", "desk_open", "cannot be used"),
     ):
         open_location(dashboard, at, button)

@@ -1,6 +1,7 @@
 """Membership inference in-process: the page says what a notebook has, attack by attack."""
 
 import math
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -10,19 +11,19 @@ from core.base.serialize import fingerprint
 from core.models import METHOD_TITLES
 from core.stats.estimates import count
 from core.studies.correction import audit_key
-from core.studies.membership import MembershipSettings
+from core.studies.membership import MembershipSettings, most_caught
 from core.studies.membership.curves import accountings, picked_from
 from core.studies.membership.findings import guarantee
 from core.studies.membership.study import STUDY, MembershipStudy
+from core.studies.subject import AuditConfig, subject_of
 from pages._membership import membership_analyses
-from tests import expected
+from tests import expected, samples
 from tests.app.dashboard import Gate, RecordedJob
 
 pytestmark = pytest.mark.filterwarnings("ignore::core.base.errors.PrivacyLeakWarning")
 
 SHADOWS = 4
 SETTINGS = MembershipSettings(shadows=SHADOWS)
-LINK = {"method": METHOD_TITLES["unmitigated"], "member_shadows": str(SHADOWS)}
 
 _results = {}
 _run = MembershipStudy.run
@@ -59,7 +60,7 @@ def gate(monkeypatch):
 @pytest.fixture
 def page(start, gate):
     """The page of a model that is trained fast, attacked with few shadow models."""
-    return start(LINK)
+    return start({"method": METHOD_TITLES["unmitigated"], "member_shadows": str(SHADOWS)})
 
 
 @cache
@@ -69,11 +70,6 @@ def result(**changes):
     return last
 
 
-def assert_says(dashboard, attacked):
-    headline, *_ = STUDY.findings(attacked, SETTINGS)
-    assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
-
-
 def test_the_private_tree_stands_below_and_its_slider_moves_it(page):
     page.open("membership")
     for epsilon in (1.0, 0.1):
@@ -81,7 +77,7 @@ def test_the_private_tree_stands_below_and_its_slider_moves_it(page):
         tree = result(method="dp_id3", epsilon=epsilon)
         headline, *_ = STUDY.findings(tree, SETTINGS)
         assert headline.point in page.page_text and guarantee(tree) in page.page_text
-        assert_says(page, result())  # which the slider leaves as it is
+        page.assert_says(STUDY, result(), SETTINGS)  # which the slider leaves as it is
     jobs = len(RecordedJob.started)
     page.choose(member_epsilon=1.0)
     assert len(RecordedJob.started) == jobs  # nothing is computed twice
@@ -99,7 +95,7 @@ def test_sections(page):
     page.until(lambda: "Attacks use the gap between" in page.page_text)
     page.choose(further_members="others", member_by="roles:origin")
     assert "Smallest gap that a sample of this size finds" in page.page_text
-    assert_says(page, result())  # the rest of the page stands
+    page.assert_says(STUDY, result(), SETTINGS)  # the rest of the page stands
     page.choose(further_private="accounting", member_epsilon=1.0)
     config = replace(result().subject.config, method="dp_id3", epsilon=1.0)
     naive = accountings(config, expected.demo())[-1].ledger
@@ -113,6 +109,21 @@ def test_sections(page):
     assert "largest difference between groups" in page.page_text.lower()
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 2.0])
+def test_the_guarantee_is_twice_epsilon_for_a_replaced_person(epsilon):
+    subject = subject_of(AuditConfig(method="dp_id3", epsilon=epsilon, depth=4), samples.dataset(600))
+    *_, last = STUDY.run(subject, MembershipSettings(shadows=0, attacks=("loss",)))
+    guarantee_text = guarantee(last)
+    assert "somebody else takes the person's place, which doubles ε" in guarantee_text
+    factors = re.findall(r"more than ([\d.,]+) times as", guarantee_text)
+    once, twice = (float(number.replace(",", "")) for number in factors)
+    assert math.exp(epsilon) <= once < math.exp(epsilon) + 0.11
+    assert math.exp(2 * epsilon) <= twice < math.exp(2 * epsilon) + 0.11
+    alarms = float(last.verdicts["loss"][last.member == 0].mean())
+    (most,) = re.findall(r"a TPR of at most ([\d.]+)%", guarantee_text)
+    assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
+
+
 def test_attacks_come_one_after_the_other_and_can_be_stopped(page, gate):
     gate.open.clear()
     page.open("membership", settled=False)
@@ -122,4 +133,4 @@ def test_attacks_come_one_after_the_other_and_can_be_stopped(page, gate):
     gate.open.set()
     page.settle()
     assert "RMIA" not in page.plain_finding
-    assert_says(page.click("start_member"), result())
+    page.click("start_member").assert_says(STUDY, result(), SETTINGS)

@@ -12,6 +12,7 @@ from core.store.prepared import PreparedResults, ResultWriter
 from core.studies.correction.findings import first_tolerance
 from pages.shell import cached, preparation, shell
 from pages.shell.background import ResultStore
+from pages.shell.panels import csv_name
 from tests import expected, samples
 from tests.app.dashboard import RecordedJob, sweep_job
 
@@ -94,6 +95,14 @@ def test_escape_leaves_no_character_that_markdown_obeys(text):
     assert not re.search(r"(?<!\\)[*_<>\[\]`$:()]", escaped)
 
 
+def test_a_file_is_called_like_its_page_and_table():
+    names = {"First 20 rows": "first-20-rows", "Over ε": "over-ε", "../<b>Up</b> & *down*": "b-up-b-down"}
+    names["x" * 500] = "x" * 60
+    assert {title: csv_name("data", title) for title in names} == {
+        title: f"fairleak-data-{name}.csv" for title, name in names.items()
+    }
+
+
 def content(dashboard):
     """Return all that a page sends to the browser when it is drawn once more, element by element."""
     dashboard.test.run()
@@ -148,14 +157,6 @@ def test_the_sidebar_says_how_many_pages_are_prepared_while_some_are_not(dashboa
         assert (line in dashboard.open("glossary").page_text) == busy
 
 
-def finish(dashboard):
-    """Wait for a section's job and draw what it made."""
-    job = sweep_job()
-    job.end()
-    assert job.state == "finished", job.error
-    dashboard.settle()
-
-
 def test_more_disclosed_is_computed_without_new_models(dashboard):
     dashboard.open("correction").choose(further="more")
     assert "Answers proved optimal: 5 of 5" in dashboard.page_text
@@ -164,7 +165,9 @@ def test_more_disclosed_is_computed_without_new_models(dashboard):
 @pytest.mark.long
 def test_a_tuned_attacker_is_found_and_used(dashboard):
     dashboard.open("correction").choose(further="tuning", evaluations=10).click("start_tuning")
-    finish(dashboard)
+    sweep_job().end()
+    assert sweep_job().state == "finished", sweep_job().error
+    dashboard.settle()
     (frame,) = (f.value for f in dashboard.test.dataframe)
     assert list(frame["Parameter"])[:2] == ["trees", "depth"]
     dashboard.click("use_tuned")

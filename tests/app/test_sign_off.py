@@ -105,13 +105,15 @@ def test_a_ban_stands_while_limits_and_versions_change(report, start):
 
 def test_the_dialog_says_the_fingerprint_that_is_signed_and_none_before_the_model_has_a_name(report):
     unnamed = report.page_text
-    (signed,) = re.findall(r"has the fingerprint (\w{4} \w{4})", with_model(report).page_text)
-    assert signed not in unnamed and "has the fingerprint" not in unnamed
-    assert signed_on(report).short == signed
+    (digits,) = re.findall(r"has the fingerprint (\w{4} \w{4})", with_model(report).page_text)
+    assert digits not in unnamed and "has the fingerprint" not in unnamed
+    signed(report, "do_not_release", "Ada, DPO")
+    (signature,) = history().signatures()
+    assert signature.short == digits
     report.click("sign_close")
     assert not report.has_button("sign_audit") and "Loans 1.0: " in report.page_text
     report.click("open_decision")  # what was signed, and no form
-    assert signed in report.test.success[0].value and not report.has_button("sign_audit")
+    assert digits in report.test.success[0].value and not report.has_button("sign_audit")
 
 
 def test_a_report_signed_while_the_self_test_runs_stays_on_the_page_when_it_has_ended(start, attacks, monkeypatch):
@@ -139,13 +141,6 @@ def test_a_report_signed_while_the_self_test_runs_stays_on_the_page_when_it_has_
     dashboard.test.run()
     assert dashboard.has_button("sign_again_button")
     assert entry.short in dashboard.test.success[0].value
-
-
-def signed_on(dashboard):
-    """Sign a ban, and return its signature."""
-    signed(dashboard, "do_not_release", "Ada, DPO")
-    (signature,) = history().signatures()
-    return signature
 
 
 def test_a_proven_name_cannot_be_typed(report, monkeypatch):

@@ -1,7 +1,6 @@
 """Pages of studies: one that nobody wrote a page for, a grid of settings, people at risk; controls from settings."""
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -19,13 +18,8 @@ from tests import expected, samples
 from tests.toy_study.study import STUDY, UniquenessSettings, UniquenessStudy
 
 
-@pytest.fixture
-def toy(monkeypatch):
-    monkeypatch.setitem(STUDIES, STUDY.name, STUDY)
-
-
-@pytest.mark.usefixtures("toy")
 def test_a_study_has_a_page_without_a_line_about_it(start, monkeypatch):
+    monkeypatch.setitem(STUDIES, STUDY.name, STUDY)
     dashboard = start({"uniqueness_fewest": "7"}).open("uniqueness")
     assert dashboard.texts[0].startswith(f"# {STUDY.title}")
     test, subject = dashboard.test, expected.subject()
@@ -76,9 +70,6 @@ def test_every_study_s_settings_can_be_drawn_and_start_at_their_defaults(name):
     assert not any("{options}" in (element.help or "") for kind in kinds for element in getattr(page, kind))
 
 
-UNMITIGATED = {"experiment_method": ["unmitigated"], "experiment_studies": ["fairness"]}
-
-
 def measured(dashboard):
     dashboard.click("start_experiment")
     dashboard.until(lambda: "Settings measured" in dashboard.page_text)
@@ -87,7 +78,8 @@ def measured(dashboard):
 
 
 def test_page_command_and_notebook_measure_one_grid(start):
-    dashboard = start().open("experiment").choose(**UNMITIGATED, experiment_seeds=3)
+    controls = {"experiment_method": ["unmitigated"], "experiment_studies": ["fairness"], "experiment_seeds": 3}
+    dashboard = start().open("experiment").choose(**controls)
     assert "Models in the grid: 3." in dashboard.plain_finding
     (command,) = [code.value for code in dashboard.test.code if "fairleak experiment" in code.value]
     assert "--vary data.attribute=sex --vary model.method=unmitigated" in command
@@ -121,12 +113,6 @@ LINK = {f"people_{name}": str(value) for name, value in CHANGES.items()} | {"peo
 """In a link a choice has the word that the page shows."""
 
 
-@cache
-def people_at_risk():
-    *_, result = PEOPLE.run(expected.subject(), SETTINGS)
-    return result
-
-
 SETTINGS = replace(catalogue_plan("demo").people_settings, **CHANGES)
 
 
@@ -142,11 +128,10 @@ def records(dashboard):
 
 @pytest.mark.long
 def test_the_page_lists_whom_core_finds_by_group_and_by_record(start):
-    result = people_at_risk()
+    *_, result = PEOPLE.run(expected.subject(), SETTINGS)
     assert result.at_least(1) and result.identified.sum() > result.leaks.sum()  # or this test says nothing
     dashboard = start(LINK).open("people")
-    headline, *_ = PEOPLE.findings(result, SETTINGS)
-    assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
+    dashboard.assert_says(PEOPLE, result, SETTINGS)
     assert "Not as your audit plan has it" in dashboard.plain_finding
     assert "No model card is planned." in dashboard.page_text
     assert records(dashboard) == result.rows[result.chosen()].tolist()

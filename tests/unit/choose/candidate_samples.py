@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.auditing.policy import Limit, Policy
 from core.experiments.choose import CandidatePoint
 from core.experiments.choose.candidates import Half
-from core.stats.estimates import Estimate, certain, paired_gain, proportion
-from core.studies.study import Measurement
+from core.stats.estimates import certain, paired_gain, proportion
 from core.studies.subject import AuditConfig
+from tests.policy_samples import done, policy
 
 N = 2_000
 """Test records of a half."""
@@ -23,29 +22,22 @@ ERRORS = {"attribute_excess": 0.004, "membership_auc": 0.009, "unfairness": 0.00
 LIMITS = {"attribute_excess": 0.02, "membership_auc": 0.55, "unfairness": 0.05}
 CHANCE = {"attribute_excess": 0.0, "membership_auc": 0.5, "unfairness": 0.0}
 SAFE = {"attribute_excess": 0.0, "membership_auc": 0.505, "unfairness": 0.02}
-_SET = tuple(Limit(check=name, value=value) for name, value in LIMITS.items())
-POLICY = Policy(name="test", version="1", limits=_SET)
+POLICY = policy(**LIMITS)
 
 
-def estimate(value, error, rng, n=N):
-    drawn = value + error * rng.standard_normal()
-    return Estimate(value=drawn, low=drawn - 1.96 * error, high=drawn + 1.96 * error, n=n)
-
-
-def measurement(name, value, rng):
-    control = certain(CHANCE[name], N)
-    return Measurement(check=name, estimate=estimate(value, ERRORS[name], rng), control=control)
-
-
-def half(accuracy, truth, rng, *, n=N):
-    right = rng.random(n) < accuracy
-    majority = np.arange(n) < MAJORITY * n
+def half(accuracy, truth, rng):
+    right = rng.random(N) < accuracy
+    majority = np.arange(N) < MAJORITY * N
+    checks = {}
+    for name, value in truth.items():
+        drawn = value + ERRORS[name] * rng.standard_normal()
+        checks[name] = done(name, drawn, 1.96 * ERRORS[name], control=certain(CHANCE[name], N))
     return Half(
-        accuracy=proportion(int(right.sum()), n),
-        majority=proportion(int(majority.sum()), n),
-        gain=paired_gain(int((right & ~majority).sum()), int((majority & ~right).sum()), n),
+        accuracy=proportion(int(right.sum()), N),
+        majority=proportion(int(majority.sum()), N),
+        gain=paired_gain(int((right & ~majority).sum()), int((majority & ~right).sum()), N),
         right=np.packbits(right).tobytes().hex(),
-        checks={name: measurement(name, value, rng) for name, value in truth.items()},
+        checks=checks,
     )
 
 

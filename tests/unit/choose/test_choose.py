@@ -13,8 +13,8 @@ from unittest.mock import Mock, call
 import numpy as np
 import pytest
 
-from core.auditing import AuditPlan, read_plan
-from core.auditing.policy import Limit, Policy, Status
+from core.auditing import AuditPlan, OutputsPlan, plan_text, read_plan
+from core.auditing.policy import Status, policy_text
 from core.base.errors import InputError
 from core.base.validation import child_generator
 from core.experiments.choose import (
@@ -35,6 +35,7 @@ from core.stats.estimates import paired_gain, proportion
 from core.studies.study import Outcome, not_run
 from core.studies.subject import AuditConfig
 from tests import samples
+from tests.policy_samples import policy as limits
 from tests.refusals import exit_code, refused
 from tests.unit.charts.checks import check, dots
 from tests.unit.choose.candidate_samples import LIMITS, POLICY, SAFE, N, half, point
@@ -235,9 +236,9 @@ def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_t
 
     def points_of(configs, *_, n_jobs, report, **__):
         workers.append(n_jobs)
-        for done in range(len(configs)):
-            report(done + 1, len(configs))
-            yield done
+        for number in range(len(configs)):
+            report(number + 1, len(configs))
+            yield number
 
     monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "measured_points", points_of)
     configs, progress = candidate_configs(AuditPlan(), ChooseSettings(), (1,)), Mock()
@@ -256,9 +257,9 @@ def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_t
     ],
 )
 def test_choose_refuses(n, check, leak, message):
-    policy = Policy(name="x", version="1", limits=(Limit(check=check, value=0.7),))
+    points = [point(0, 0.7, SAFE, generator(11))] * n
     with pytest.raises(InputError, match=message):
-        choose([point(0, 0.7, SAFE, generator(11))] * n, policy, ChooseSettings(leak=leak), attribute="sex")
+        choose(points, limits(**{check: 0.7}), ChooseSettings(leak=leak), attribute="sex")
 
 
 def test_draw_choice_shades_what_is_accurate_enough_and_within_all_limits():
@@ -282,33 +283,13 @@ def test_draw_choice_draws_the_candidates_of_a_method_larger_step_by_step():
         assert [list(trace.marker.size) for trace in dots(figure) if len(trace.x) == len(sizes)] == [sizes]
 
 
-PLAN_FILE = """
-[data]
-file = "people.csv"
-label = "hired"
-positive = "yes"
-favourable = "yes"
-sensitive = "origin"
-group = ["north"]
-excluded = [{excluded}]
-prediction = "{column}"
-[model]
-kind = "predictions"
-tolerance = 0.2
-[outputs]
-released = "labels"
-"""
-
-LIMIT_TABLE = """[[limit]]
-check = "{}"
-value = {}
-author = "test"
-date = "2026-01-01"
-rationale = "test"
-"""
-POLICY_FILE = 'schema = 1\nname = "planted"\nversion = "1"\nauthor = "test"\ndate = "2026-01-01"\nrationale = "test"\n'
-POLICY_FILE += LIMIT_TABLE.format("attribute_excess", 0.05) + LIMIT_TABLE.format("unfairness", 0.25)
 COLUMNS = ("leaks", "fair", "coarse")
+
+
+def planned(plan, **roles):
+    """Return a plan that releases labels alone and keeps a tolerance of 0.2, with other roles."""
+    config = replace(plan.config, tolerance=0.2, roles=replace(samples.ROLES, **roles))
+    return replace(plan, config=config, outputs=OutputsPlan(released="labels"))
 
 
 @pytest.fixture
@@ -322,14 +303,13 @@ def folder(tmp_path):
         "coarse": rng.random(4000) < 0.5,
     }
     plans = {
-        name: PLAN_FILE.format(column=name, excluded=", ".join(f'"{column}"' for column in answers if column != name))
-        for name in answers
+        name: planned(samples.given_plan(), prediction=name, excluded=tuple(set(answers) - {name})) for name in answers
     }
-    plans["strict"] = f'policy = "policy.toml"{plans["fair"]}'
-    train = PLAN_FILE.format(column="", excluded=", ".join(f'"{name}"' for name in answers))
-    plans["train"] = train.replace('prediction = ""', "").replace('"predictions"', '"train"\nseed = 9')
-    for name, text in {**plans, "policy": POLICY_FILE}.items():
-        (tmp_path / f"{name}.toml").write_text(text)
+    plans["strict"] = replace(plans["fair"], policy="policy.toml")
+    plans["train"] = planned(samples.plan(seed=9), excluded=tuple(answers))
+    for name, plan in plans.items():
+        (tmp_path / f"{name}.toml").write_text(plan_text(plan))
+    (tmp_path / "policy.toml").write_text(policy_text(limits(attribute_excess=0.05, unfairness=0.25)))
     people = people.assign(**{name: answer.astype(int) for name, answer in answers.items()})
     people.to_csv(tmp_path / "people.csv", index=False)
     return tmp_path
@@ -414,11 +394,11 @@ def test_choose_ends_with_1_where_it_recommends_none(slow, folder):
     assert command_chooses(folder, *FEW, columns=("train",)) == 1
 
 
-@pytest.mark.parametrize(("group", "label"), [(0, 0), (0, 1), (1, 0), (1, 1)])
-def test_in_choosing_half_is_half_of_each_cell(group, label):
+def test_in_choosing_half_is_half_of_each_cell():
     data = samples.dataset(600)
-    cell = (data.sensitive == group) & (data.labels == label)
-    assert abs(int(in_choosing_half(data)[cell].sum()) - cell.sum() / 2) <= 1
+    for group, label in itertools.product((0, 1), repeat=2):
+        cell = (data.sensitive == group) & (data.labels == label)
+        assert abs(int(in_choosing_half(data)[cell].sum()) - cell.sum() / 2) <= 1
 
 
 @pytest.mark.long

@@ -191,6 +191,8 @@ def _more(name, cell, base=HEADER):
 
 _FEW_MEN = csv_bytes(records=[row.replace(",M,", ",F,") if i > 40 else row for i, row in enumerate(rows())])
 
+_SCORED = _more("s", lambda i: f"{i / 99:.4f}")
+
 BAD_ROLES = [
     BadRoles("label gone", GOOD, _roles(label="gone"), ("label", "'gone'")),
     BadRoles("label equals sensitive", GOOD, _roles(sensitive="hired", group=("yes",)), ("different", "'hired'")),
@@ -226,6 +228,18 @@ BAD_ROLES = [
     BadRoles(
         "nobody complete", _more("pay", lambda i: "" if i % 2 else f"{i}.5"), _roles(missing="drop"), ("30", "0 with")
     ),
+    *(
+        BadRoles(
+            "favourable never guessed", GOOD, replace(GOOD_ROLES, favourable=value), ("data.favourable", "'yes'", text)
+        )
+        for value, text in (("", "none"), ("maybe", "maybe"))
+    ),
+    BadRoles("no such prediction", GOOD, _roles(prediction="nothing"), ("prediction", "'nothing'")),
+    BadRoles("label twice", GOOD, _roles(prediction="hired"), ("Label and prediction", "'hired' twice")),
+    BadRoles("prediction and score are one", _SCORED, _roles(prediction="s", score="s"), ("and score", "'s' twice")),
+    BadRoles("empty prediction", _more("p", lambda i: ""), _roles(prediction="p"), ("prediction", "'p'", "empty")),
+    BadRoles("scores as labels", _SCORED, _roles(prediction="s"), ("'s'", "at most 50", "as the score")),
+    BadRoles("no test", _more("part", lambda i: ("attack", "train")[i % 2]), _roles(sets="part"), ("'part'", "test")),
 ]
 
 N = 120

@@ -133,19 +133,11 @@ def test_check_input_says_that_no_name_shows_what_is_good_for_a_person(label, va
     assert ("No name in the table shows" in line.more) == (severities == [Severity.NOTE])
 
 
-@pytest.mark.parametrize(
-    ("label", "values", "sentence"),
-    [
-        ("status", ("S1", "S2"), "No name in the table shows which"),
-        ("default", ("0", "1"), "By the names of the table it may be bad: 1."),
-        ("hired", ("no", "yes"), "By the names of the table it may be bad: no."),
-    ],
-)
-def test_the_question_what_is_good_says_what_names_show(label, values, sentence):
-    table, roles = labelled(label, values, {})
+def test_the_question_what_is_good_says_what_names_show():
+    table, roles = labelled("default", ("0", "1"), {})
     (question,) = (fact for fact in check_input(table, roles) if fact.kind == "favourable")
     assert question.severity is Severity.QUESTION
-    assert sentence in question.more
+    assert "By the names of the table it may be bad: 1." in question.more
 
 
 @pytest.mark.parametrize(("label", "values", "answers", "bad"), HARMFUL.values(), ids=HARMFUL)

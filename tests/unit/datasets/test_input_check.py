@@ -14,6 +14,7 @@ from core.datasets import Roles, Table, build_dataset, cautions, read_table, sug
 from core.datasets.answer_facts import absence_p_value
 from core.datasets.checked_table import Severity, best_cut_accuracy, disagreement, rank_correlation
 from core.datasets.input_check import check_input, shared_lines
+from core.datasets.score_copies import find_copies
 from tests.credit_table import credit_people
 from tests.input_cases import BASE, CASES, base_people, csv_of, reversed_score
 
@@ -60,6 +61,7 @@ def test_suggested_roles_and_facts_of_a_case(name):
     assert kinds(facts, Severity.BLOCKING) == case.blocking
     assert kinds(facts, Severity.QUESTION) == case.questions | favourable
     assert case.guesses <= kinds(facts, Severity.GUESS)
+    assert "outcome_untold" not in kinds(facts)
 
 
 def test_nothing_blocks_a_clean_table_with_every_answer():
@@ -447,13 +449,13 @@ def test_absent_scores_are_said_by_the_column_by_which_they_differ(share, is_rep
         assert f"{int((absent & abroad).sum()):,} of {int(abroad.sum()):,}" in fact.point
 
 
-def test_repeated_records_name_the_columns_that_were_not_compared():
+def test_repeated_records_are_counted_with_the_columns_that_were_not_compared():
     people = base_people()
-    people = pd.concat([people, people.iloc[:5].assign(set="other")], ignore_index=True)
-    point = fact_of(people, "repeated_records", replace(ROLES, excluded=("dept",))).point
-    assert "dept, set" in point
-    people = people.drop(columns="set")
-    assert "but for" not in fact_of(people, "repeated_records", replace(ROLES, sets="")).point
+    again = people.iloc[:2].replace({"set": {"train": "test", "test": "train"}})  # also where it is in the other set
+    repeated = pd.concat([people, people.iloc[:7], again], ignore_index=True)
+    assert "16 of 1,609 records" in fact_of(repeated, "repeated_records").text
+    assert "dept, set" in fact_of(repeated, "repeated_records", replace(ROLES, excluded=("dept",))).point
+    assert "but for" not in fact_of(repeated.drop(columns="set"), "repeated_records", replace(ROLES, sets="")).point
 
 
 def test_sizes_of_repeated_people_are_those_of_the_records_that_are_used():
@@ -497,14 +499,6 @@ def test_the_test_of_absence_is_exact_for_two_groups_and_close_to_it_for_more():
     hundred = np.array([100, 100, 100])
     assert absence_p_value(np.array([0, 30, 0]), hundred) == pytest.approx(1e-4)
     assert absence_p_value(np.array([10, 10, 10]), hundred) == 1.0
-
-
-def test_repeated_records_are_counted():
-    people = base_people()
-    again = people.iloc[:2].replace({"set": {"train": "test", "test": "train"}})  # also where it is in the other set
-    repeated = pd.concat([people, people.iloc[:7], again], ignore_index=True)
-    assert "16 of 1,609 records" in fact_of(repeated, "repeated_records").text
-    assert "repeated_records" not in kinds(check_input(people, ROLES))
 
 
 def lines_of(frame, roles=ROLES, guesses=()):
@@ -641,16 +635,6 @@ def test_shared_lines_hold_no_prediction_before_outcome_and_score():
     assert "positive" in kinds(lines_of(people, answered))
 
 
-ORDINARY = [name for name in CASES if not name.startswith("garden")]
-
-
-def test_ordinary_tables_are_not_asked_which_attribute_is_audited():
-    for name in ORDINARY:
-        table, suggestion = read_case(name)
-        facts = check_input(table.frame, suggestion.roles, guesses=suggestion.questions)
-        assert kinds(facts).isdisjoint({"attribute", "outcome", "outcome_untold"}), name
-
-
 @pytest.mark.parametrize(
     ("name", "values", "asks"),
     [
@@ -734,3 +718,14 @@ def test_rank_correlation_is_spearmans_and_none_of_a_constant():
     first, second = rng.integers(0, 5, 40), rng.integers(0, 5, 40)
     assert rank_correlation(first, second) == pytest.approx(spearmanr(first, second).statistic)
     assert rank_correlation(first, np.ones(40)) == rank_correlation(np.ones(40), first) == 0
+
+
+@pytest.mark.parametrize("predicted", [True, False])
+def test_find_copies_of_a_score_across_the_threshold(predicted):
+    """Bands of the score, of which one holds people on both sides of the threshold."""
+    rng = np.random.default_rng(0)
+    scores = rng.random(400)
+    features = pd.DataFrame({"band": np.digitize(scores, [0.3, 0.7]), "age": rng.integers(18, 70, 400)})
+    predictions = (scores >= 0.5).astype(np.int64) if predicted else None
+    (copy,) = find_copies(features, scores=scores, predictions=predictions, positive=rng.random(400) < scores)
+    assert (copy.column, copy.of_score, copy.honest) == ("band", True, False)

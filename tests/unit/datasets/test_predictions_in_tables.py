@@ -10,17 +10,10 @@ from hypothesis import strategies as st
 
 from core.base.errors import InputError
 from core.datasets import suggest_roles
-from core.datasets.splits import SETS, split
-from tests.unit.datasets.bad_tables import GOOD_ROLES, N, assert_one_sentence, built, table_of
+from core.datasets.splits import split
+from tests.unit.datasets.bad_tables import GOOD_ROLES, N, built, table_of
 
 PREDICTED = np.arange(N) % 5 < 2
-
-
-def refused(roles, **columns):
-    with pytest.raises(InputError) as caught:
-        built(roles, **columns)
-    assert_one_sentence(str(caught.value))
-    return str(caught.value)
 
 
 def of(column, role="prediction", **more):
@@ -51,7 +44,8 @@ def test_however_a_prediction_is_written(label, positive, spelling, case, decisi
     roles = replace(GOOD_ROLES, label="own", positive=label[positive], favourable=label[positive], prediction="p")
     if (spelling, label) == (("0", "1"), ("2", "1")):  # 1 is the label's other value, and says yes
         if positive == 0 and set(written) == {"0", "1"}:
-            assert "one thing there and another here" in refused(roles, own=label_cells, p=written)
+            with pytest.raises(InputError, match="one thing there and another here"):
+                built(roles, own=label_cells, p=written)
             return
         if set(written) == {"1"}:  # written as the label is
             return
@@ -81,36 +75,6 @@ def test_records_without_an_answer_stay_and_are_counted():
 
 def test_a_score_at_the_threshold_predicts_the_label():
     assert built(replace(GOOD_ROLES, score="s"), s=[0.25, 0.5, 0.75]).predictions[:3].tolist() == [0, 1, 1]
-
-
-def test_what_is_given_is_no_feature_and_is_in_the_fingerprint():
-    sets = np.array(SETS)[np.arange(N) % 3]
-    columns = {"p": PREDICTED, "s": np.where(PREDICTED, 0.8, 0.1), "part": sets}
-    roles = of("p", score="s", sets="part")
-    data = built(roles, **columns)
-    assert data.feature_names == ("age",)
-    assert np.array_equal(data.sets, sets)
-    prints = {data.fingerprint}
-    for name, cells in (("p", ~PREDICTED), ("s", np.where(PREDICTED, 0.8, 0.2)), ("part", sets[::-1])):
-        prints.add(built(roles, **{**columns, name: cells}).fingerprint)
-    assert len(prints) == 4
-
-
-NUMBERS = np.arange(N)
-BAD = {
-    "no such prediction": (of("nothing"), ("prediction", "'nothing'")),
-    "label twice": (of("hired"), ("Label and prediction", "'hired' twice")),
-    "prediction and score are one": (of("s", score="s"), ("Prediction and score", "'s' twice")),
-    "empty": (of("void"), ("prediction", "'void'", "empty")),
-    "scores as labels": (of("s"), ("'s'", "at most 50", "as the score")),
-    "no test": (of("untested", "sets"), ("'untested'", "test")),
-}
-
-
-@pytest.mark.parametrize(("roles", "fragments"), BAD.values(), ids=BAD)
-def test_what_is_refused(roles, fragments):
-    sentence = refused(roles, s=NUMBERS / N, void=[None] * N, untested=np.where(NUMBERS % 2, "attack", "train"))
-    assert_one_sentence(sentence, fragments)
 
 
 def test_a_split_is_what_the_table_says():

@@ -33,10 +33,7 @@ def test_the_four_files(tmp_path):
     assert ratings.values == ("city 0", "city 7", "city 10")
     assert (ratings.values_train.tolist(), ratings.values_test.tolist()) == ([1, 0, 2, 0], [2, 1])
     assert ratings.shares.tolist() == [0.5, 0.25, 0.25]
-
-
-def test_read_ratings_without_a_file(tmp_path):
-    (written(tmp_path) / "test_label.txt").unlink()
+    (tmp_path / "test_label.txt").unlink()
     with pytest.raises(DataUnavailableError, match=r"test_label\.txt cannot be read"):
         read_ratings(tmp_path)
 
@@ -63,12 +60,10 @@ def test_a_bad_file_is_one_sentence(changed, message, tmp_path):
         read_ratings(written(tmp_path, **changed))
 
 
-def test_the_published_files_are_read_in_a_child_process(own_process, tmp_path, monkeypatch):
-    monkeypatch.setattr(ratings_module, "lines_of", None)  # here it is not called
-    assert read_ratings(written(tmp_path)).people_train.shape == (4, 5)
-
-
-def test_a_table_is_read_in_a_child_process(own_process):
+def test_published_files_and_a_table_are_read_in_a_child_process(own_process, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(ratings_module, "lines_of", None)  # here it is not called
+        assert read_ratings(written(tmp_path)).people_train.shape == (4, 5)
     first, second = (ratings_from_csv(TABLE.encode(), name) for name in ("mine.csv", "MINE.CSV"))
     assert first.fingerprint == second.fingerprint
 

@@ -12,8 +12,9 @@ import pytest
 
 from core.base.errors import FairLeakError, InputError
 from core.desk import example_ledger, open_ledger, verify_export
-from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, export_of, people, question, register, work
+from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, altered, export_of, people, question, register, work
 from tests.workers import Worker
+from tests.workers import database as database
 
 
 @pytest.fixture(scope="module")
@@ -64,15 +65,6 @@ def test_foreign_files_are_refused_unopened(kind, tmp_path):
     if "journal" in kind:  # a change that the other program has yet to take back
         Path(f"{path}-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(504))
     refused(path, "is not a FairLeak ledger and was left as it is")
-
-
-def altered(path, statement):
-    """Change a ledger as somebody with a SQLite shell could."""
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA ignore_check_constraints = ON")
-        connection.execute(statement)
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
 
 
 @pytest.mark.parametrize(
@@ -192,13 +184,6 @@ def verified(lines, **more):
     return verify_export("".join(f"{line}\n" for line in lines).encode(), **more)
 
 
-def rechained(lines, number, **changes):
-    """Change one entry and write all hashes anew, as a forger would."""
-    bodies = [json.loads(line)["entry"] for line in lines[1:]]
-    bodies[number - 1] |= changes
-    return export_of(bodies)
-
-
 def test_an_export_holds_and_adds_up(lines):
     verification = verified(lines, noted=json.loads(lines[3])["hash"][:32].upper())
     assert verification.ok and verification.reason is None and verification.n_entries == 6
@@ -233,7 +218,9 @@ FORGED = [
 @pytest.mark.parametrize("number, changes, reason", FORGED)
 def test_a_chain_written_anew(number, changes, reason, lines):
     noted = json.loads(lines[-1])["hash"]
-    forged = rechained(lines, number, **changes)
+    bodies = [json.loads(line)["entry"] for line in lines[1:]]
+    bodies[number - 1] |= changes
+    forged = export_of(bodies)
     verification = verified(forged)
     assert verification.ok == (reason is None) and (reason is None or reason in verification.reason)
     verification = verified(forged, noted=noted)

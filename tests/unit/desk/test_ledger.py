@@ -30,6 +30,7 @@ from core.desk.noise import (
 from core.store import chain
 from core.studies.bias_queries import statistical_parity_gap
 from tests.ledger_work import ATTRIBUTE, NAME, people, question, seeded
+from tests.workers import database as database
 
 H, G = question(1), question(2)
 

@@ -27,6 +27,7 @@ from core.store.history import History
 from core.studies.study import Measurement, not_run
 from core.studies.subject import AuditConfig
 from tests.experiment_work import BASE, MeasuredModel, measure, people
+from tests.ledger_work import altered
 from tests.patience import PATIENT
 
 SEEDS = (0, 1, 2)
@@ -85,15 +86,11 @@ def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(rows):
         assert line["seeds"] == len(values) and line["interval over"] == "seeds"
 
 
-def test_a_fact_is_counted_with_the_interval_of_a_share(rows):
+def test_facts_are_counted_as_shares_and_baselines_are_of_the_seeds_of_a_number(rows):
     for summary in summarise(rows):
         assert summary.count("tolerance_holds") == 2
         holds, share = summary.numbers["tolerance_holds"], proportion(2, 3)
         assert (holds.value, holds.low, holds.high, holds.seeds) == (share.value, share.low, share.high, 3)
-
-
-def test_baselines_are_of_the_seeds_that_have_the_number(rows):
-    for summary in summarise(rows):
         is_missing = summary.values["model.tolerance"] == 0
         assert summary.numbers["attack_before"].seeds == 3
         assert before_disclosure(summary).seeds == summary.numbers["attack_after"].seeds == 3 - is_missing
@@ -179,11 +176,6 @@ def store(tmp_path):
 
 def key_of(config):
     return point_key(config, people(), MeasuredModel)
-
-
-def altered(path, statement, *values):
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(statement, values)
 
 
 def test_points_come_back_equal_infinities_and_nan_too(tmp_path, point):

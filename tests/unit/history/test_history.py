@@ -1,7 +1,6 @@
 """What is kept comes back as it was, once, even after a kill; signatures follow rules; deleting leaves a record."""
 
 import signal
-import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -19,9 +18,30 @@ from core.store.events import BAN, DecisionState
 from core.store.history import History
 from core.studies.subject import OutputsPlan
 from tests.history_work import MODEL, STEPS, VERSION, WHO, report, work
+from tests.ledger_work import altered
 from tests.unit.charts.checks import check, dots
 from tests.unit.datasets.bad_tables import assert_one_sentence
 from tests.workers import Worker
+from tests.workers import database as database
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location(request, tmp_path):
+    """Where a history can be made."""
+    if request.param == "sqlite":
+        return str(tmp_path / "history.sqlite")
+    return request.getfixturevalue("database")
+
+
+@pytest.fixture
+def stored(location):
+    """An empty history in a file, and in a database."""
+    return History.open(location)
+
+
+@pytest.fixture
+def history(tmp_path):
+    return History.open(tmp_path / "history.sqlite")
 
 
 def keep(history, data="data", *, model=MODEL, version=VERSION, document=None, **more):
@@ -264,13 +284,6 @@ def history_file(tmp_path, history):
     sign(history, keep(history), "do_not_release")
     keep(history, model="Cards")
     return tmp_path / "history.sqlite"
-
-
-def altered(path, statement):
-    """Change a history as somebody with a SQLite shell could."""
-    with sqlite3.connect(path) as connection:
-        connection.execute(statement)
-    connection.close()
 
 
 def test_a_changed_document_is_noticed_and_the_others_are_read(history_file):

@@ -84,9 +84,7 @@ def test_what_cannot_be_done_is_one_sentence(capsys, tmp_path):
     forged.write_text(to_json(replace(report(), fingerprint="0" * 64)), "utf-8")
     officer = ("--name", "A", "--role", "DPO", "--reason", "x")
     for arguments, phrase in (
-        (("expire", "--days", "-1"), r"days must be .*-1"),
         (("expire", "--days", "1", "--model", "Cards"), f"There is no model 'Cards' .*{NAME}"),
-        (("delete", NAME, "9.0"), "There is no audit of version '9.0' .*'1.0'"),
         (("delete", NAME, "1.0", "--audit", "00000000"), "There is no audit '00000000'"),
         (("revoke", NAME, "1.0", *officer), "No decision 'do_not_release' stands on .*1.0"),
         (("sign", NAME, "1.0", "--decision", "maybe"), "--decision must be one of release, accept_risk"),

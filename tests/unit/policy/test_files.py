@@ -169,10 +169,9 @@ def test_check_change_refuses_a_change_that_says_too_little(after, phrase):
         check_change(BEFORE, after)
 
 
-@pytest.mark.parametrize("use", list(LimitUse)[:-1])
-def test_limit_use_is_applied_and_read_back(use):
-    for limit in BEFORE.limits[:3]:
-        assert LimitUse.of(use.applied(limit)) == use
+def test_limit_use_is_applied_and_read_back():
+    uses = list(LimitUse)[:-1]
+    assert [LimitUse.of(use.applied(BEFORE.limits[0])) for use in uses] == uses
     assert LimitUse.of(None) == LimitUse.NOT_COVERED
 
 

@@ -13,7 +13,7 @@ import pytest
 from core.auditing import MissingAnswers, commented_plan, inputs, plan_text, read_plan, run_audit, suggested_plan
 from core.auditing import run as run_module
 from core.auditing.inputs import answer_line, plan_comments, require_answers
-from core.auditing.policy import Alternative, Limit, Policy, default_policy, judge, predictions_policy, unchanged_rows
+from core.auditing.policy import Alternative, default_policy, judge, predictions_policy, unchanged_rows
 from core.auditing.result import data_caveats, input_answers
 from core.auditing.run import audited_of, measured_alternatives
 from core.auditing.suggestion import sets_missing
@@ -30,12 +30,6 @@ from tests.input_cases import CASES, csv_of
 from tests.policy_samples import done, policy
 from tests.refusals import exit_code
 from tests.samples_report import sample
-
-LIMITS = (
-    Limit(check="membership_auc", value=0.56, required=True),
-    Limit(check="attribute_excess", value=0.05, required=True),
-)
-POLICY = Policy(name="Test", version="1", limits=LIMITS)
 
 
 @cache
@@ -59,7 +53,8 @@ def audit(leak):
     frame["answer"] = np.where(answer, "yes", "no")
     frame["chance"] = np.round(score, 3)
     plan = samples.given_plan(prediction="answer", score="chance", sets="part", confirmed=("copy:skill",))
-    return run_audit(plan, read_table(frame.to_csv(index=False).encode(), "people.csv"), POLICY)
+    table = read_table(frame.to_csv(index=False).encode(), "people.csv")
+    return run_audit(plan, table, policy(membership_auc=0.56, attribute_excess=0.05))
 
 
 LONG = pytest.mark.long

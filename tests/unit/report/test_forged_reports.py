@@ -70,9 +70,14 @@ def drop_check(document):
         part.remove(next(entry for entry in part if entry["check"] == CAUGHT))
 
 
-def test_an_untouched_report_holds_however_it_is_laid_out():
+def test_an_untouched_report_holds_and_has_the_noted_fingerprint():
     for same in (REPORT, f"\ufeff{REPORT}", PAGE, json.dumps(json.loads(REPORT), indent=4)):
         assert failed(same) == set()
+    signed = json.loads(REPORT)["fingerprint"]
+    assert failed(REPORT, signed=f"{signed[:8].upper()} {signed[8:16]}") == set()
+    assert failed(forged(all_pass), signed=signed[:16]) == {"verdict", "signed"}
+    with pytest.raises(InputError, match="at least 8 of the digits"):
+        verify_report(REPORT, signed="9f2c")
 
 
 @pytest.mark.parametrize("sealed", [False, True])
@@ -97,14 +102,6 @@ def test_an_altered_page_or_one_of_another_report_does_not_hold():
     assert failed(PAGE[:inside] + PAGE[inside:].replace("Do not release", "Release", 1)) == {"content", "page"}
 
 
-def test_a_noted_fingerprint_is_that_of_the_report():
-    signed = json.loads(REPORT)["fingerprint"]
-    assert failed(REPORT, signed=f"{signed[:8].upper()} {signed[8:16]}") == set()
-    assert failed(forged(all_pass), signed=signed[:16]) == {"verdict", "signed"}
-    with pytest.raises(InputError, match="at least 8 of the digits"):
-        verify_report(REPORT, signed="9f2c")
-
-
 @pytest.mark.parametrize(
     ("content", "phrase"),
     [
@@ -125,15 +122,14 @@ def test_what_is_no_report(content, phrase, tmp_path, capsys):
 
 
 def test_the_command_says_what_holds(tmp_path, capsys):
-    def verify(text):
-        (tmp_path / "report").write_text(text, "utf-8")
-        return exit_code("report", "verify", tmp_path / "report"), capsys.readouterr().out
-
+    path = tmp_path / "report"
     for text in (REPORT, PAGE):
-        code, output = verify(text)
+        path.write_text(text, "utf-8")
+        code, output = verify(capsys, report=path)
         assert code == 0 and "BROKEN" not in output and ("Page holds" in output) == (text == PAGE)
     foreign = json.loads(forged(lambda f: f["provenance"].update(code="0" * 64)))
-    code, output = verify(to_html(report_of(foreign)).replace("Do not release", "Release", 1))
+    path.write_text(to_html(report_of(foreign)).replace("Do not release", "Release", 1), "utf-8")
+    code, output = verify(capsys, report=path)
     assert code == 1 and "Page cannot be verified: another FairLeak drew it." in output
 
 
@@ -236,7 +232,7 @@ def test_report_brief_without_the_extra(tmp_path, monkeypatch, capsys):
 def test_report_brief_refuses_bad_input(out, tmp_path, capsys):
     report = out / "internal" / "report.json"
     broken = tmp_path / "broken.json"
-    broken.write_text(with_other_verdict(report.read_text("utf-8")))
+    broken.write_text(forged(all_pass), "utf-8")
     for arguments, phrase in (
         ((tmp_path,), "REPORT must be a report or a folder that holds one"),
         ((report, "-o", tmp_path / "output.doc"), "--output must end in .html or .pdf, got"),
@@ -332,14 +328,8 @@ def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
     assert "install what requirements-signing.txt lists" in message
 
 
-def with_other_verdict(report):
-    document = json.loads(report)
-    document["verdict"]["overall"] = "pass"
-    return json.dumps(document)
-
-
 def test_only_a_report_that_holds_is_signed(folder, capsys):
-    (folder / "forged.json").write_text(with_other_verdict((folder / "report.json").read_text("utf-8")))
+    (folder / "forged.json").write_text(forged(all_pass), "utf-8")
     message = refused(capsys, "report", "sign", "forged.json", "--key", "officer.pem")
     assert "Only a report that holds is signed: " in message
 
