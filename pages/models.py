@@ -14,7 +14,7 @@ from core.auditing.policy import VERDICT_TITLES
 from core.report.report import day_text
 from core.store.events import BAN, RegisteredModel, name_key
 from core.store.history import History, today
-from core.store.register import decided, is_due, register_finding, review_text
+from core.store.register import answers_text, decided, is_due, register_finding, review_text
 from pages._models import registered_model
 from pages._report import report_history
 from pages.shell import panels, signin
@@ -25,7 +25,7 @@ _OPEN = "model"
 _FILTERS = {
     "all": "All",
     "banned": "Banned versions",
-    "released": "Released",
+    "released": "Released or risk accepted",
     "due": "Review due",
 }
 _SHARES = [30, 12, 18, 22, 26, 14]
@@ -77,8 +77,9 @@ _STYLE = """<style>
 GUIDE = (
     "**Question.** Which models are in use, and what was decided about each version?\n\n"
     "**A decision is about a version**, the one that was audited. *Do not release* stands until a person revokes it, "
-    "by name and with a reason, whatever else is audited, decided or deleted. *Release* and *Accept the risk* stand "
-    "until a later decision about the version, their last day, or a revocation.\n\n"
+    "by name and with a reason, whatever else is audited, decided or deleted. It holds for the same answers under "
+    "another version. *Release* and *Accept the risk* stand until a later decision about the version, their last day, "
+    "or a revocation.\n\n"
     "**The charts** have the report's scale: chance below, the limit in the middle, twice that distance above. The "
     "stroke is the interval of the verdict.\n\n"
     "**Nothing is deleted from the record.** Reports can be deleted (below *All audits*, or all of some age by "
@@ -162,6 +163,8 @@ def decision_cell(model: RegisteredModel, day: str) -> str:
     for entry in model.contradicted(day):
         version = shell.escape(entry.version)
         lines.append(f":small[:red[last audit of {version}: {VERDICT_TITLES[entry.verdict]}]]")
+    for entry, ban in model.banned_answers():
+        lines.append(f":small[:red[{shell.escape(answers_text(entry, ban))}]]")
     return "  \n".join(lines) or ":gray[no decision]"
 
 

@@ -19,12 +19,16 @@ STEPS = ("locked", "entry written", "head moved", "document written", "committin
 
 @cache
 def report(data="data", *, policy="3", releasable=False):
-    """Return an internal report that holds, of other data or under another version of the policy.
+    """Return an internal report that holds, of other data with other answers, or under another version of the policy.
 
     One that is releasable passes, and all its limits have sources.
     """
     audit, limits = sample(), replace(POLICY, version=policy)
-    audit = replace(audit, data=replace(audit.data, fingerprint=content_fingerprint(data)))
+    audit = replace(
+        audit,
+        data=replace(audit.data, fingerprint=content_fingerprint(data)),
+        model=replace(audit.model, fingerprint=content_fingerprint("answers", data)),
+    )
     return report_document(judged_audit(audit, policy=_wide(audit, limits) if releasable else limits))
 
 

@@ -14,7 +14,7 @@ from ..report.brief_files import brief_file
 from ..report.report import DECISIONS
 from ..store.events import BAN, DecisionState, Entry, RegisteredModel, Signature
 from ..store.history import History, today
-from ..store.register import decided
+from ..store.register import answers_text, decided
 from .arguments import (
     Action,
     add_history_argument,
@@ -328,6 +328,8 @@ def _model_lines(model: RegisteredModel, history: History) -> list[str]:
         "stands": decisions_text(model.current_decisions(today())) or "no decision",
         "registered": f"{model.when} by {model.who}, in {history.location}",
     }
+    if same := model.banned_answers():
+        lines["answers"] = "; ".join(answers_text(*pair) for pair in same)
     return [f"{name:<13}{text}" for name, text in lines.items()]
 
 

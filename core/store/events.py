@@ -26,6 +26,9 @@ BAN = "do_not_release"
 ACCEPTED = "accept_risk"
 """The decision that ends on its last day, and needs one."""
 
+Answers = tuple[str, str]
+"""Fingerprint of a model's answers, and what is released of them, as `Entry.outputs` has it."""
+
 _MOST_NAMES = 3
 """Checks and limits that a sentence calls by their names."""
 
@@ -94,9 +97,18 @@ class Entry(Result):
     @property
     def outputs(self) -> str:
         """Return what is released, in a few letters: "labels", "scores", "scores .01"."""
-        if self.released == "labels" or self.decimals is None:
-            return self.released
-        return f"scores {10.0**-self.decimals:.{self.decimals}f}".replace(" 0.", " .")
+        return _outputs_text(self.released, self.decimals)
+
+    @property
+    def answers(self) -> Answers:
+        """Return what is released of which model, whatever the two are called."""
+        return self.parts["model"], self.outputs
+
+
+def _outputs_text(released: str, decimals: int | None) -> str:
+    if released == "labels" or decimals is None:
+        return released
+    return f"scores {10.0**-decimals:.{decimals}f}".replace(" 0.", " .")
 
 
 class DecisionState(StrEnum):
@@ -198,6 +210,11 @@ class Signature(Result):
             entry.fingerprint,
         )
 
+    def covers_answers(self, answers: Answers) -> bool:
+        """Return whether answers hand out what it was signed on; scores are handed out with their labels."""
+        model, outputs = answers
+        return self.parts["model"] == model and self.outputs in (outputs, "labels")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredModel(Result):
@@ -246,6 +263,17 @@ class RegisteredModel(Result):
             for signature in self.signatures
             if signature.decision == BAN and signature.stands
         )
+
+    def banned_answers(self) -> tuple[tuple[Entry, Signature], ...]:
+        """Return the last audit of each version that was kept with the answers of a banned one, with the ban."""
+        bans = self.bans()
+        banned = {name_key(ban.version) for ban in bans}
+        same: dict[str, tuple[Entry, Signature]] = {}
+        for entry in self.entries:
+            ban = next((ban for ban in bans if ban.covers_answers(entry.answers)), None)
+            if ban is not None and name_key(entry.version) not in banned:
+                same.setdefault(entry.version, (entry, ban))
+        return tuple(same.values())
 
     def contradicted(self, today: str) -> tuple[Entry, ...]:
         """Return later audits that do not pass, the last of each version that a decision still releases."""
@@ -376,31 +404,49 @@ class Events(Record):
         self.signatures[number] = signature
 
 
-def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
-    """Return why a decision needs a reason: by itself, or as it ends others of a version; "" for none."""
-    if decision == ACCEPTED:
-        return "“Accept the risk” needs a reason and a last day."
+def missing_parts(
+    decision: str, signatures: Iterable[Signature], *, reason: str, until: str
+) -> str:
+    """Return what a decision still needs, by itself or as it ends others of its version; "" for nothing."""
+    parts = []
+    if not reason:
+        parts.append("a reason")
+    if decision == ACCEPTED and not until:
+        parts.append("a last day")
+    if not parts:
+        return ""
+    needs = f"needs {' and '.join(parts)}."
     dissenting = [
         signature for signature in signatures if signature.stands and signature.decision != decision
     ]
-    if dissenting:
+    if dissenting and decision != ACCEPTED:
         last = max(dissenting, key=lambda signature: signature.number)
-        return f"{last.name} signed “{last.title}”: another decision needs a reason."
-    if decision == BAN:
-        return "“Do not release” needs a reason."
+        return f"{last.name} signed “{last.title}”: another decision {needs}"
+    if decision in (ACCEPTED, BAN):
+        return f"“{DECISIONS[decision]}” {needs}"
     return ""
 
 
-def is_banned(decision: str, signatures: Iterable[Signature]) -> str:
-    """Return why a decision cannot be signed beside a ban of the version; "" where it can."""
-    bans = [signature for signature in signatures if signature.stands and signature.decision == BAN]
-    if decision == BAN or not bans:
+def is_banned(
+    decision: str, signatures: Iterable[Signature], *, version: str, answers: Answers
+) -> str:
+    """Return why a decision cannot be signed beside a ban of the version, or of its answers; "" where it can."""
+    if decision == BAN:
         return ""
-    ban = bans[0]
-    return (
-        f"{ban.model} {ban.version} is banned by {ban.name} since {ban.when[:10]}: "
-        "only revoking the ban opens another decision."
-    )
+    bans = [signature for signature in signatures if signature.stands and signature.decision == BAN]
+    for ban in bans:
+        if name_key(ban.version) == name_key(version):
+            return (
+                f"{ban.model} {ban.version} is banned by {ban.name} since {ban.when[:10]}: "
+                "only revoking the ban opens another decision."
+            )
+    for ban in bans:
+        if ban.covers_answers(answers):
+            return (
+                f"The same answers were banned as {ban.version} by {ban.name} on {ban.when[:10]}: "
+                "only revoking that ban opens another decision."
+            )
+    return ""
 
 
 def not_releasable(report: Report) -> str:
@@ -440,6 +486,12 @@ def parts_of(report: Report) -> dict[str, str]:
         "self-test": content_fingerprint(strict(report.self_tests)),
         "FairLeak": origin.code,
     }
+
+
+def answers_of(report: Report) -> Answers:
+    """Return what a report's plan releases of which model."""
+    outputs = report.plan.outputs
+    return report.model.fingerprint, _outputs_text(outputs.released, outputs.decimals)
 
 
 def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> str:

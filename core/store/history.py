@@ -25,7 +25,6 @@ from ..report import Report, from_json, to_json
 from ..report.report import DECISIONS
 from .chain import TIME, Damaged, now
 from .events import (
-    ACCEPTED,
     BAN,
     Entry,
     Events,
@@ -33,8 +32,8 @@ from .events import (
     SavedPolicy,
     Signature,
     is_banned,
+    missing_parts,
     name_key,
-    needs_reason,
     not_releasable,
     parts_of,
 )
@@ -297,8 +296,8 @@ class History:
         """Sign a decision of `DECISIONS` about the version of an audit; the same signature twice is one.
 
         Accepting the risk needs a reason and a last day; "Do not release", and another decision than one that stands, a
-        reason. Raises `InputError` if one is missing, the version is banned, or "release" is signed although a required
-        check does not pass or a limit has no source; or if the audit was deleted or changed.
+        reason. Raises `InputError` if one is missing, the version or its answers are banned, or "release" is signed
+        although a required check does not pass or a limit has no source; or if the audit was deleted or changed.
 
         Parameters
         ----------
@@ -329,13 +328,16 @@ class History:
         with self._store.write_transaction() as change:
             events = change.record()
             report = self._report(change, events, entry)
-            signed = [
+            of_model = [
                 signature
                 for signature in reversed(events.signatures.values())
-                if (signature.model, signature.version) == (entry.model, entry.version)
+                if signature.model == entry.model
             ]
-            if message := is_banned(decision, signed):
+            if message := is_banned(
+                decision, of_model, version=entry.version, answers=entry.answers
+            ):
                 raise InputError(message)
+            signed = [signature for signature in of_model if signature.version == entry.version]
             if decision == "release" and (missing := not_releasable(report)):
                 raise InputError(f"“Release” cannot be signed. {missing}")
             for signature in signed:
@@ -345,12 +347,10 @@ class History:
                     and all(getattr(signature, key) == value for key, value in statement.items())
                 ):
                     return signature
-            if not statement["reason"] and (message := needs_reason(decision, signed)):
+            if message := missing_parts(
+                decision, signed, reason=statement["reason"], until=statement["until"]
+            ):
                 raise InputError(message)
-            if decision == ACCEPTED and not statement["until"]:
-                raise InputError(
-                    "until must be the last day on which the risk is accepted (YYYY-MM-DD), got none."
-                )
             body = {"entry": entry.id, **statement, "when": now(), "fairleak": __version__}
             change.add(events, {"kind": "signed", **body})
             return events.signatures[events.number]

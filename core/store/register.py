@@ -110,11 +110,19 @@ def _meaning(models: Sequence[RegisteredModel], today: str) -> Iterator[str]:
     model, ban = bans[-1]
     versions = list(dict.fromkeys(ban.version for ban in model.bans()))
     yield f"{model.name}: {', '.join(versions)} may not be used."
+    same = {entry.version: answers_text(entry, ban) for entry, ban in model.banned_answers()}
+    for text in same.values():
+        yield f"{text}: only a person revokes the ban."
     newest = next(iter(model.versions), ban.version)
-    if newest != ban.version:
+    if newest != ban.version and newest not in same:
         yield (
             f"The ban on {ban.version} stands although {newest} exists: only a person revokes it."
         )
+
+
+def answers_text(entry: Entry, ban: Signature) -> str:
+    """Return that a version was kept with answers that are banned under another, as a clause."""
+    return f"{entry.version} has the same answers as the banned {ban.version}"
 
 
 def _steps(models: Sequence[RegisteredModel], today: str) -> Iterator[str]:

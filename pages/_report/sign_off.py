@@ -20,10 +20,11 @@ from core.store.events import (
     Entry,
     RegisteredModel,
     Signature,
+    answers_of,
     changed_parts,
     is_banned,
+    missing_parts,
     name_key,
-    needs_reason,
     not_releasable,
     parts_of,
 )
@@ -217,17 +218,19 @@ def _form(document: Report, *, testing: bool) -> None:
     closed = ""
     if decision == "release":
         closed = not_releasable(document)
-    closed = is_banned(decision, signatures) or closed
-    reason = ""
-    is_open = decision == "accept_risk" and not st.session_state.get(_UNTIL)
-    if decision not in ("", "release") and (is_open or not _typed(_REASON)):
-        reason = needs_reason(decision, signatures)
+    if model is not None:
+        answers = answers_of(document)
+        closed = is_banned(decision, model.signatures, version=version, answers=answers) or closed
+    missing = ""
+    if decision not in ("", "release"):
+        until = str(st.session_state.get(_UNTIL) or "")
+        missing = missing_parts(decision, signatures, reason=_typed(_REASON), until=until)
     has_version = bool(document.plan.register.version)
     with st.container(gap="small", key="sign_foot"):
         panels.kept_problem(_PROBLEM)
         report_history.problem()
         about = _about(document, name, version, testing=testing)
-        sentences = (about, closed or reason, _review(document))
+        sentences = (about, closed or missing, _review(document))
         panels.notes(" ".join(filter(None, sentences)))
         with st.container(horizontal=True, gap="small"):
             if decision:

@@ -73,7 +73,7 @@ def test_a_ban_stands_while_limits_and_versions_change(report, start):
     with_model(report).choose(sign_decision="accept_risk")
     report.choose(sign_until=date(2031, 5, 1), sign_condition="No scores to partners.")
     signed(report, "accept_risk", "Ada, DPO", "")
-    assert "“Accept the risk” needs a reason and a last day." in report.plain_problem()
+    assert "“Accept the risk” needs a reason." in report.plain_problem()
     assert report.widget("sign_who").value == "Ada, DPO"
     signed(report, "accept_risk", "Ada, DPO", "A pilot with 40 people.")
     (signature,) = history().signatures()
@@ -94,7 +94,8 @@ def test_a_ban_stands_while_limits_and_versions_change(report, start):
     assert "different here: policy" in report.page_text and report.button("sign_audit").disabled
     session = start().open("report").click("open_decision")
     assert session.widget("sign_model").value == "Loans"
-    session.choose(sign_version="1.1")
+    session.choose(sign_version="1.1", sign_decision="accept_risk")
+    assert "The same answers were banned as 1.0 by Bo on" in session.page_text and session.button("sign_audit").disabled
     assert "Banned: 1.0." in session.page_text
     assert "Loans 1.0: " in session.page_text and "Bo, works council" in session.page_text  # beside the new verdict
     signed(session, "do_not_release", "Ada, DPO", "")

@@ -109,12 +109,12 @@ def test_release_is_signed_only_where_everything_passes_and_has_a_source(history
 
 def test_accepting_a_risk_and_dissent_need_a_reason_and_the_ban_ends_what_it_contradicts(history):
     entry = keep(history)
-    with pytest.raises(InputError, match="“Accept the risk” needs a reason"):
+    with pytest.raises(InputError, match="“Accept the risk” needs a reason and a last day"):
         sign(history, entry, "accept_risk")
     pilot = {"reason": "A pilot with 40 people.", "condition": "No partners."}
     with pytest.raises(InputError, match="“Do not release” needs a reason"):
         sign(history, entry, BAN, reason="")
-    with pytest.raises(InputError, match="until must be the last day"):
+    with pytest.raises(InputError, match="“Accept the risk” needs a last day"):
         sign(history, entry, "accept_risk", **pilot)
     accepted = sign(history, entry, "accept_risk", until="2999-12-31", **pilot)
     with pytest.raises(InputError, match=r"A\. Officer signed “Accept the risk”: another decision needs a reason"):
@@ -152,6 +152,22 @@ def test_a_ban_survives_new_versions_tables_policies_and_the_deletion_of_its_aud
     stored.revoke(ban, name="B. Officer", role="CRO", reason="Labels alone are released now.")
     released = sign(stored, passing, "release")
     assert stored.model(MODEL).bans() == () and released.stands
+
+
+def test_banned_answers_stay_banned_under_another_version_policy_and_time(stored):
+    ban = sign(stored, keep(stored), BAN)
+    same = planned(report(policy="4", releasable=True), outputs=OutputsPlan(), title="Another")
+    again = keep(stored, version="1.2", document=same)
+    for decision in ("release", "accept_risk"):
+        with pytest.raises(InputError, match=r"The same answers were banned as 1\.0 by A\. Officer on .*: only"):
+            sign(stored, again, decision, reason="A pilot.", until="2999-12-31")
+    assert stored.model(MODEL).banned_answers() == ((again, ban),)
+    so_what = register.register_finding(stored.models(), TODAY).so_what
+    assert "1.2 has the same answers as the banned 1.0" in so_what and "although" not in so_what
+    narrower = planned(same, outputs=OutputsPlan(released="labels"))
+    assert sign(stored, keep(stored, version="1.3", document=narrower), "release").stands
+    stored.revoke(ban, name="B. Officer", role="CRO", reason="Withdrawn.")
+    assert sign(stored, again, "release").stands and not stored.model(MODEL).banned_answers()
 
 
 def test_revoke_needs_name_role_and_reason_and_happens_once(stored, location):
