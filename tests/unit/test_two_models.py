@@ -8,8 +8,9 @@ import pytest
 from core.__main__ import main
 from core.base.errors import InputError
 from core.models import GIVEN_PREDICTIONS
+from core.stats.estimates import Estimate
 from core.studies.subject import AuditConfig, OutputsPlan, fit_rows, subject_of
-from core.studies.two_models.study import STUDY, TwoModelsSettings, companion_of
+from core.studies.two_models.study import STUDY, Inferred, TwoModels, TwoModelsSettings, companion_of
 from tests import samples
 
 SETTINGS = TwoModelsSettings(companion="counterpart")
@@ -62,6 +63,21 @@ def test_it_trains_the_counterpart_on_the_same_records_once(monkeypatch):
     assert inference.gain.value == pytest.approx(inference.both.value - best)
     assert inference.better == int(inference.alone[1].value > inference.alone[0].value)
     assert STUDY.checks(first, SETTINGS)["two_models_gain"].control in (*inference.alone, *first.attributes[0].alone)
+
+
+def test_numbers_have_no_more_digits_than_their_interval():
+    level = Estimate(value=0.78616, low=0.772, high=0.799, n=4000)
+    change = Estimate(value=0.00036, low=-0.0102, high=0.0121, n=4000)
+    inferred = Inferred(
+        target="women", alone=(level, replace(level, value=0.7814)), both=replace(level, value=0.78652), gain=change
+    )
+    models = {"audited": "A", "second": "B", "attribute": "sex", "released": "predicted labels and scores"}
+    result = TwoModels(membership=inferred, attributes=(inferred,), **models)
+    members, groups = STUDY.findings(result, SETTINGS)
+    assert members.point.startswith("Releasing the 2 models adds 0.0 points to identifying training records, over")
+    assert groups.evidence.startswith("95% CI −1.0 to +1.2 points, 4,000 people.")
+    assert groups.evidence.endswith("Balanced accuracy from the audited model (A) alone: 78.6%.")
+    assert "other attacks on one model, which may find more." in members.text
 
 
 @pytest.mark.parametrize(

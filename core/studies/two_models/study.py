@@ -24,7 +24,6 @@ from ...stats.estimates import (
     Estimate,
     balanced_accuracy,
     balanced_gain,
-    change_decimals,
     count,
     estimate_columns,
     min_estimate,
@@ -387,6 +386,8 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
 
 
 _CAVEATS = (
+    "Compared is one attack, boosting, on 1 model and on 2. Membership inference and Attribute inference try other "
+    "attacks on one model, which may find more.",
     "The interval is over people like these; models, attackers and seed are taken as they are.",
     "The second model is trained here on the same records; other pairs may reveal more.",
 )
@@ -440,9 +441,8 @@ def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
     else:
         output_name = "labels"
     alone = inference.alone[inference.better]
-    decimals = change_decimals(alone, inference.both, gain)
-    gain_text = points(gain, decimals=decimals)
-    point = f"Releasing the 2 models adds {gain_text} to {what}, over {_models(result)[inference.better]} alone"
+    better = _models(result)[inference.better]
+    point = f"Releasing the 2 models adds {points(gain)} to {what}, over {better} alone"
     if gain.low <= 0 <= gain.high:
         point += ", which is not statistically significant"
     so_what = ""
@@ -454,9 +454,8 @@ def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
         )
     return Finding(
         point=f"{point}.",
-        evidence=f"95% CI {point_interval(gain)} points, {count(gain.n)} people. Balanced accuracy: "
-        f"{percent(alone, decimals=decimals)} from {_models(result)[inference.better]} alone, "
-        f"{percent(inference.both, decimals=decimals)} from the 2 models.",
+        evidence=f"95% CI {point_interval(gain)} points, {count(gain.n)} people. "
+        f"Balanced accuracy from {better} alone: {percent(alone)}.",
         so_what=so_what,
         to_do=to_do,
         caveats=_CAVEATS,
