@@ -124,7 +124,7 @@ def draw_private() -> None:
     model = result.subject.model
     panels.notes(
         guarantee(result),
-        f"Its accuracy on unseen people is {percent(model.accuracy_test)} (majority class "
+        f"The private tree's accuracy on unseen people is {percent(model.accuracy_test)} (majority class "
         f"{percent(model.majority_test)}).",
     )
     panels.numbers(tables_of(result, settings), key="member-private")
