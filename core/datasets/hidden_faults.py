@@ -65,7 +65,7 @@ models are at about 1, or below where they fit too closely.
 
 _MOST_SOUGHT = 500
 _MOST_COMPARED = 10_000
-_NEAR_RANK = 0.01
+_NEAR_RANK = 0.03
 """Share of the records by which two numbers may lie apart that are near each other."""
 
 _FEWEST_NEAR = 10
@@ -358,7 +358,10 @@ def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
     for count in range(len(columns), 0, -1):
         near = float((agreeing >= count).mean())
         near_by_chance = float((by_chance >= count).mean())
-        if near > max(least, _TIMES_CHANCE * near_by_chance):
+        most_by_chance = (
+            near_by_chance + 3 / by_chance.size
+        )  # none of n may be 3 of n, with 95% confidence
+        if near > max(least, _TIMES_CHANCE * most_by_chance):
             break
     else:
         return
@@ -395,7 +398,8 @@ def _compared_columns(table: CheckedTable) -> list[Floats]:
 def _most_agreeing(columns: list[Floats], records: Ints, compared: Ints) -> Ints:
     """Return in how many columns a record agrees, with that of the compared ones with which it agrees in most.
 
-    Texts agree where they are equal, numbers within a hundredth of the records; what is missing with what is missing.
+    Texts agree where they are equal, numbers where 3% of the records or fewer lie between them, and what is missing
+    with what is missing.
     """
     most = []
     for batch in np.array_split(records, max(1, records.size // 100)):

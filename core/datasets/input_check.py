@@ -68,6 +68,7 @@ from .label_facts import label_facts, label_questions
 from .name_patterns import SCORE_NAMES, few_texts, names_decision
 from .roles import Roles, as_written, check_values, groups_of, value_problems
 from .score_copies import copy_facts, left_out_answers
+from .score_parts import part_facts
 
 if TYPE_CHECKING:
     import pandas
@@ -359,6 +360,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
     cautioned += _dates(features, roles)
     table = CheckedTable(frame=frame, input_roles=roles, crossed=crossed, guesses=())
     cautioned += _answers_left_out(table)
+    cautioned += part_facts(table)
     hidden = hidden_facts(table)
     if any(
         caution.kind == "near_attribute" for caution in cautioned

@@ -70,9 +70,9 @@ _MANY_SCORES = 50
 _FEWEST_RECORDS = 40
 _ROWS_PER_CODE = 5
 _MODEL_ROWS = 20_000
-_NEIGHBOUR = 0.9
+NEIGHBOUR = 0.9
 """Rank correlation above which another feature says much the same as the one in question."""
-_EXPLAINED = 0.8
+EXPLAINED = 0.8
 """Share of the variance that tells whether the other features explain something."""
 _NOTHING_LEFT = 1e-4
 _TREES = 50
@@ -357,10 +357,10 @@ def _is_honest(
     if not predictors:
         return False
     matrix = np.column_stack([_model_input(column, chosen) for column in predictors])
-    if _boosted_share(matrix, target) > _EXPLAINED:
+    if boosted_share(matrix, target) > EXPLAINED:
         return False
     combined = np.column_stack([_model_input(suspect, chosen), matrix])
-    return _boosted_share(combined, left) > _EXPLAINED
+    return boosted_share(combined, left) > EXPLAINED
 
 
 def _model_input(column: _CodedFeature, rows: Ints) -> Floats:
@@ -376,9 +376,9 @@ def _is_neighbour(column: _CodedFeature, suspect: _CodedFeature, rows: Ints) -> 
         correlation = rank_correlation(
             _filled(column.numbers[rows]), _filled(suspect.numbers[rows])
         )
-        if abs(correlation) > _NEIGHBOUR:
+        if abs(correlation) > NEIGHBOUR:
             return True
-    return explained_share(ranks, column.codes[rows]) > _NEIGHBOUR**2
+    return explained_share(ranks, column.codes[rows]) > NEIGHBOUR**2
 
 
 def _filled(values: Floats) -> Floats:
@@ -387,7 +387,7 @@ def _filled(values: Floats) -> Floats:
     return np.where(finite, values, median)
 
 
-def _boosted_share(matrix: Floats, target: Floats) -> float:
+def boosted_share(matrix: Floats, target: Floats) -> float:
     """Return the share of the target's variance that boosted trees explain on the half they were not fitted on."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
