@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.validation import Floats, Ints, Mask, child_generator
 from ..stats.estimates import Estimate, percent
@@ -64,10 +65,10 @@ A model is unsure of records that it was trained on in this way alone: it was ri
 models are at about 1, or below where they fit too closely.
 """
 
-_MOST_SOUGHT = 500
+_MOST_SOUGHT = 400
 _MOST_COMPARED = 10_000
-_NEAR_RANK = 0.03
-"""Share of the records by which two numbers may lie apart that are near each other."""
+_NEAR_RANKS = (0.01, 0.03)
+"""Shares of the records by which two numbers may lie apart that are near each other: one or the other is tried."""
 
 _FEWEST_NEAR = 10
 _EQUAL_SHARE = 0.03
@@ -341,7 +342,7 @@ def _repeated(table: CheckedTable) -> Iterator[Fact]:
 def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
     """Say that test records agree with a training record in nearly all columns, and training records seldom do so.
 
-    Up to 500 test records are compared with half of the training records, and as many of the other half with the same
+    Up to 400 test records are compared with half of the training records, and as many of the other half with the same
     ones: where the sets were drawn from the same people at random, both agree with them as much.
     """
     train, test = _sets(table)
@@ -352,25 +353,31 @@ def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
     tested = rng.permutation(test)[:_MOST_SOUGHT]
     columns = _compared_columns(table)
     marks = _marks(table)
-    agreeing = _most_agreeing(columns, tested, second)
-    agreeing[np.isin(marks[tested], marks[train])] = 0  # equal ones are said by themselves
-    by_chance = _most_agreeing(columns, first[:_MOST_SOUGHT], second)
-    least = max(_NEAR_SHARE, _FEWEST_NEAR / tested.size)
-    for count in range(len(columns), 0, -1):
-        near = float((agreeing >= count).mean())
-        near_by_chance = float((by_chance >= count).mean())
-        most_by_chance = (
-            near_by_chance + 3 / by_chance.size
-        )  # none of n may be 3 of n, with 95% confidence
-        if near > max(least, _TIMES_CHANCE * most_by_chance):
-            break
-    else:
-        return
-    yield _caution(
+    equal = np.isin(marks[tested], marks[train])  # which is said by itself
+    for distance in _NEAR_RANKS:
+        agreeing = _most_agreeing(columns, tested, second, distance)
+        agreeing[equal] = 0
+        by_chance = _most_agreeing(columns, first[:_MOST_SOUGHT], second, distance)
+        for count in range(len(columns), 0, -1):
+            near = float((agreeing >= count).mean())
+            near_by_chance = float((by_chance >= count).mean())
+            if _is_far_above(near, near_by_chance, agreeing.size, by_chance.size):
+                yield _near_caution(table, near, near_by_chance, f"{count} of {len(columns)}")
+                return
+
+
+def _is_far_above(near: float, by_chance: float, n: int, n_by_chance: int) -> bool:
+    """Whether a share of n records is one of many, and many times that by chance; none of n may be 3 of n."""
+    least = max(_NEAR_SHARE, _FEWEST_NEAR / n)
+    return near > max(least, _TIMES_CHANCE * (by_chance + 3 / n_by_chance))
+
+
+def _near_caution(table: CheckedTable, near: float, by_chance: float, columns: str) -> Fact:
+    return _caution(
         table,
         "near_repeated",
-        f"{percent(near)} of the test records are near a training record in {count} of {len(columns)} columns; of "
-        f"training records {percent(near_by_chance)} are near another.",
+        f"{percent(near)} of the test records are near a training record in {columns} columns; of "
+        f"training records {percent(by_chance)} are near another.",
         "If they are the same people, the test is not of strangers, and a leak would read as a pass. Give the "
         "column that identifies people the role Person, or leave these records out.",
         (),
@@ -383,24 +390,26 @@ def _may_repeat(table: CheckedTable, train: Ints, test: Ints) -> bool:
     return min(train.size, test.size) >= _FEWEST_RECORDS and not too_many and not table.roles.person
 
 
-def _compared_columns(table: CheckedTable) -> list[Floats]:
+def _compared_columns(table: CheckedTable) -> list[npt.NDArray[np.float32]]:
     """Return features, label and attribute: numbers as their ranks from 0 to 1, texts as codes; nan where missing."""
     columns = []
     for name in (*_features(table), table.roles.label, table.roles.sensitive):
         column = table.frame[name]
         if is_numeric(column):
-            columns.append(mean_ranks(_numbers(column)) / len(column))
+            columns.append((mean_ranks(_numbers(column)) / len(column)).astype(np.float32))
         else:
-            codes = text_codes(column)[0].astype(float)
-            columns.append(np.where(codes < 0, np.nan, codes))
+            codes = text_codes(column)[0].astype(np.float32)
+            columns.append(np.where(codes < 0, np.float32(np.nan), codes))
     return columns
 
 
-def _most_agreeing(columns: list[Floats], records: Ints, compared: Ints) -> Ints:
+def _most_agreeing(
+    columns: list[npt.NDArray[np.float32]], records: Ints, compared: Ints, distance: float
+) -> Ints:
     """Return in how many columns a record agrees, with that of the compared ones with which it agrees in most.
 
-    Texts agree where they are equal, numbers where 3% of the records or fewer lie between them, and what is missing
-    with what is missing.
+    Texts agree where they are equal, numbers where `distance` of all records or less lies between them, and what is
+    missing with what is missing.
     """
     most = []
     for batch in np.array_split(records, max(1, records.size // 100)):
@@ -408,7 +417,7 @@ def _most_agreeing(columns: list[Floats], records: Ints, compared: Ints) -> Ints
         for column in columns:
             left = column[batch][:, None]
             right = column[compared]
-            agreeing += np.abs(left - right) <= _NEAR_RANK
+            agreeing += np.abs(left - right) <= distance
             agreeing += np.isnan(left) & np.isnan(right)
         most.append(agreeing.max(axis=1))
     return np.concatenate(most)
