@@ -18,7 +18,6 @@ from core.studies.model_card import (
     ModelCardSettings,
     charts,
 )
-from core.studies.model_card.findings import DISCLOSED
 from core.studies.model_card.pinned_people import precisions_tried
 from core.studies.model_card.release import COUNTS, precision_text
 from core.studies.model_card.study import STUDY
@@ -67,7 +66,7 @@ GUIDE = (
     "**Setting.** Each published number is a sum over everybody's sensitive attribute: an equation with an unknown for "
     "each person. The attacker knows everybody's features, label and predictions. Imputation learned from other people "
     "gives them a probability for each person; the equations move it.\n\n"
-    f"**Near-certain inference.** {DISCLOSED} Averages hide these people.\n\n"
+    "**Near-certain inference.** Averages hide the people whose attribute is disclosed.\n\n"
     "**Information gain.** By how many bits the numbers shorten a description of everybody's attribute.\n\n"
     "**What it does not show.** Attackers may know more. Rounding guarantees nothing. Only DP noise bounds what others "
     "learn, and only if nobody can draw it again: here it comes from the seed, so do not publish these numbers.\n\n"

@@ -48,7 +48,7 @@ def headline(study: ModelCardResult) -> Finding:
     finding = disclosure(study)
     if study.advice is None or not study.most_pinned or not finding.to_do:
         return finding
-    return with_advice(finding, study.advice, study)
+    return replace(finding, to_do=advice(study.advice, study).text)
 
 
 def disclosure(study: ModelCardResult) -> Finding:
@@ -70,8 +70,6 @@ def disclosure(study: ModelCardResult) -> Finding:
         point += "."
         if several is not None and (worst > n or not n):
             point += f" In the worst of {several.draws} draws of the noise: {worst:,}."
-    gain = information_gain(study)
-    accuracy = average_accuracy(study)
     exposed = worst < 0.05 * study.n and study.measured.accuracy_gain.high < 0.05
     if worst:
         so_what = f"Single people are inferred with near certainty.{' The average hardly moves.' * exposed}"
@@ -90,10 +88,9 @@ def disclosure(study: ModelCardResult) -> Finding:
         left_out(study.people),
         APPROXIMATE,
     )
-    if study.status == "infeasible":
-        evidence = gain.point
-    else:
-        evidence = f"{gain.point} {accuracy.evidence}"
+    evidence = ""
+    if study.status != "infeasible":
+        evidence = average_accuracy(study)
     return Finding(
         point=point,
         evidence=evidence,
@@ -240,17 +237,16 @@ def uncertainty_resolved(study: ModelCardResult) -> Finding:
     )
 
 
-def average_accuracy(study: ModelCardResult) -> Finding:
-    """Say what happens to the accuracy over all people."""
+def average_accuracy(study: ModelCardResult) -> str:
+    """Say what happens to the accuracy over all people, beside always guessing the larger group."""
     measured = study.measured
     people = study.people
     gain = measured.accuracy_gain
     decimals = change_decimals(measured.accuracy_before, measured.accuracy_after, gain)
-    before = percent(measured.accuracy_before, decimals=decimals)
-    gain_text = points(gain, decimals=decimals)
-    change = "no statistically significant difference"
-    if gain.low > 0.0 or gain.high < 0.0:
-        change = gain_text
+    before, after = (
+        percent(level, decimals=decimals)
+        for level in (measured.accuracy_before, measured.accuracy_after)
+    )
     who, guess = (
         ("always", people.group)
         if 2 * int(people.sensitive.sum()) > people.n
@@ -259,14 +255,10 @@ def average_accuracy(study: ModelCardResult) -> Finding:
     if guess == EVERYBODY_ELSE:
         who = "never"
         guess = people.group
-    return Finding(
-        point=f"Average accuracy over imputation ({before}): {change}.",
-        evidence=f"Accuracy over all people: {before} before, {percent(measured.accuracy_after, decimals=decimals)} "
-        f"after ({gain_text}; 95% CI: {point_interval(gain)}). "
-        f"Majority-class baseline ({who} guess “{guess}”): {percent(measured.majority)}.{_ceiling(study)}",
-        estimate=gain,
-        baseline=measured.majority,
-        attacker_knows=KNOWS,
+    return (
+        f"Accuracy over all people: {before} before, {after} after "
+        f"({points(gain, decimals=decimals)}; 95% CI: {point_interval(gain)}). "
+        f"Majority-class baseline ({who} guess “{guess}”): {percent(measured.majority)}.{_ceiling(study)}"
     )
 
 
@@ -330,39 +322,19 @@ def advice(advised: Advice, study: ModelCardResult) -> Finding:
     return Finding(point=point, caveats=tuple(caveats))
 
 
-def with_advice(finding: Finding, advised: Advice, study: ModelCardResult) -> Finding:
-    """Return the headline of a card that exposes somebody, opened by what to publish instead."""
-    advice_finding = advice(advised, study)
-    point = finding.point[:1].lower() + finding.point[1:]
-    if advised.exact or (advised.decimals is None and advised.epsilon is None):
-        return replace(finding, to_do=advice_finding.text)
-    if advised.decimals is not None:
-        most = precision_text(advised.decimals, None)
-    else:
-        most = ""
-    if most:
-        opening = f"Publish at most {most}"
-    else:
-        opening = f"Add DP noise with ε ≤ {advised.epsilon:g}"
-    return replace(
-        finding,
-        point=f"{opening}: {point}",
-        to_do=f"{advice_finding.point} {advice_finding.caveats[0]}",
-    )
-
-
 def findings(study: ModelCardResult) -> Iterator[Finding]:
-    """Yield everything that was found, the headline first."""
-    yield headline(study)
+    """Yield everything that was found, the headline first; what to publish is told once."""
+    opening = headline(study)
+    yield opening
     yield near_certain(study)
     yield information_gain(study)
     yield uncertainty_resolved(study)
-    if study.status != "infeasible":
-        yield average_accuracy(study)
     if study.published.noise is not None:
         yield noise_seed(study)
     if study.advice is not None:
-        yield advice(study.advice, study)
+        advised = advice(study.advice, study)
+        if advised.text != opening.to_do:
+            yield advised
 
 
 def left_out(people: ReleasedPeople) -> str:
@@ -574,8 +546,8 @@ def precision_rows(advice: Advice) -> list[Row]:
         rows.append(
             {
                 "precision": precision_text(row.decimals, row.epsilon),
-                "disclosed": disclosed,
-                "worst of random draws": draws,
+                "disclosed, most of all draws": disclosed,
+                "draws of the noise": draws,
                 "expected gain": Quantity(row.df_bits, "bits"),
             }
         )

@@ -32,6 +32,7 @@ from ...base.validation import (
     privacy_budget,
     whole_number,
 )
+from ..subject import AuditConfig
 from .published_counts import (
     PARTS,
     SIZE_PARTS,
@@ -492,7 +493,15 @@ class ModelCardSettings(Settings):
             flag="--publish-epsilon",
         ),
     ] = None
-    seed: Annotated[int, Param("Seed", "Seed of the answer noise.", least=0, most=2**32 - 1)] = 0
+    seed: Annotated[
+        int,
+        Param(
+            "Seed",
+            "Seed of the noise and of the simulated cards.",
+            least=0,
+            most=2**32 - 1,
+        ),
+    ] = AuditConfig().seed
 
     def __post_init__(self) -> None:
         super(ModelCardSettings, self).__post_init__()
