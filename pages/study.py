@@ -70,10 +70,9 @@ def draw_checks_of(
                 beside = "; hollow: the control"
             else:
                 beside = ""
-            quantity = f"{drawing.title}, 95% intervals{beside}"
-            panels.titled(
-                "What a policy can limit", quantity, drawing, key=f"{study.name}_{unit}_chart"
-            )
+            quantity = f"Measured, with 95% intervals{beside}"
+            title = f"Checks: {drawing.title.lower()}"
+            panels.titled(title, quantity, drawing, key=f"{study.name}_{unit}_chart")
         tables[drawing.title] = drawing.table
     return tables
 

@@ -120,8 +120,9 @@ def closing_precision(
 ) -> list[tuple[str, Estimate, Estimate]]:
     """Return the gains in accuracy and balanced accuracy of coarser releases, finest first, until one is small.
 
-    The last one is the finest whose gains, with their whole intervals, are at most `closed`, if there is one. Empty
-    where labels alone are released, and where what is released has no significant effect or such gains itself.
+    The last one is the finest whose gains are lower than the release's and, with their whole intervals, at most
+    `closed`, if there is one. Empty where labels alone are released, and where what is released has no significant
+    effect or such gains itself.
     """
     measures = ("accuracy", "balanced_accuracy")
     if closed >= 1.0 or subject.released_scores is None:
@@ -133,7 +134,7 @@ def closing_precision(
     for plan in coarser_releases(subject):
         gains = [released_gain(subject, measure, plan)[1] for measure in measures]
         tried.append((plan.text, gains[0], gains[1]))
-        if _within(gains, closed):
+        if _within(gains, closed) and _lower(gains, release_gains):
             break
     return tried
 
@@ -149,6 +150,11 @@ def coarser_releases(subject: Subject) -> list[OutputsPlan]:
 
 def _significant(gains: Sequence[Estimate]) -> bool:
     return any(gain.low > 0.0 for gain in gains)
+
+
+def _lower(gains: Sequence[Estimate], release_gains: Sequence[Estimate]) -> bool:
+    """Whether each gain is lower than the release's."""
+    return all(gain.value < now.value for gain, now in zip(gains, release_gains, strict=True))
 
 
 def _within(gains: Sequence[Estimate], closed: float) -> bool:
@@ -624,8 +630,13 @@ def _levels(result: AttributeInference, measure: str) -> str:
     )
 
 
+_FITTED = (
+    "If the model's outputs are replaced by outputs predicted from the features alone, the same attack gains"
+)
+
+
 def _of_which(result: AttributeInference, measure: str) -> str:
-    """Say how much of a gain any well-fitted score of the features would give; "" where none is significant."""
+    """Say what outputs predicted from the features would add; "" where no gain is significant."""
     if measure not in result.fitted:
         return ""
     fitted = result.fitted[measure]
@@ -633,8 +644,8 @@ def _of_which(result: AttributeInference, measure: str) -> str:
         value, low, high = (
             number_text(number, ".3f") for number in (fitted.value, fitted.low, fitted.high)
         )
-        return f"Any well-fitted score of these features would give {value} of these bits (95% CI {low} to {high})."
-    return f"Any well-fitted score of these features would give {_with_limits(fitted)} of this."
+        return f"{_FITTED} {value} bits (95% CI {low} to {high})."
+    return f"{_FITTED} {_with_limits(fitted)}."
 
 
 def _so_what(result: AttributeInference, measure: str) -> str:
@@ -687,13 +698,14 @@ def _knows(result: AttributeInference, position: str) -> str:
 
 
 def closing_sentence(result: AttributeInference, settings: AttributeSettings) -> str:
-    """Say what a coarser release was measured to gain, or that the gains are small; "" where none is significant.
+    """Say which coarser release to hand out, or that none gains less; "" where no gain is significant.
 
-    It judges nothing: whether a coarser release passes is for the policy, which allows for all that were tried.
+    The gains of both measures are lower there than now. Whether it passes is for the policy, which allows for all that
+    were tried.
     """
     within = f"the whole 95% CIs within {100 * settings.closed:g} points"
+    release_gains = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
     if not result.closing:
-        release_gains = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
         small = (
             _significant(release_gains)
             and _within(release_gains, settings.closed)
@@ -703,14 +715,19 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
         if small:
             return f"{average} Single people may still be exposed."
         return ""
-    name, gain, balanced = result.closing[-1]
-    gains = f"accuracy {_with_limits(gain)}, balanced accuracy {_with_limits(balanced)}"
+    tried = f"coarser releases tried: {len(result.closing)}, not adjusted for"
+    lower = [row for row in result.closing if _lower(row[1:], release_gains)]
+    if not lower:
+        return f"No coarser release lowers the gain in accuracy and that in balanced accuracy ({tried})."
+    name, gain, balanced = lower[-1]
+    now = f"accuracy {points(release_gains[0])}, balanced accuracy {points(release_gains[1])}"
     verb = "are"
     if not _within([gain, balanced], settings.closed):
         verb = "are not"
     return (
-        f"Gains with the {name}: {gains}. The whole 95% CIs {verb} within {100 * settings.closed:g} points "
-        f"(releases tried: {len(result.closing)}, not adjusted for)."
+        f"Release only {name}. The gains are then: accuracy {_with_limits(gain)}, balanced accuracy "
+        f"{_with_limits(balanced)}; now: {now}. The whole 95% CIs {verb} within {100 * settings.closed:g} points "
+        f"({tried})."
     )
 
 
