@@ -93,7 +93,7 @@ def test_a_significant_gain_is_tried_on_outputs_that_tell_nothing_and_on_fitted_
     (unexplained,) = STUDY.run(subject, AttributeSettings(closed=1.0))
     assert (unexplained.permuted, unexplained.fitted) == (leaking.permuted, {})
     headline, _ = STUDY.findings(leaking, SETTINGS)
-    line = "Any well-fitted score of these features would give "
+    line = "If the model's outputs are replaced by outputs predicted from the features alone, the same attack gains "
     assert line in headline.evidence
     checks = STUDY.checks(leaking, SETTINGS)
     assert any(text.startswith(line) for text in checks["attribute_excess"].assumptions)
@@ -115,3 +115,14 @@ def test_frequencies_add_one_person_of_everybodys_share_to_each_kind():
     assert frequencies[0] == pytest.approx([1.75 / 4, 2.25 / 4])
     assert frequencies[1] == pytest.approx([1.75 / 2, 0.25 / 2])
     assert frequencies[2:] == pytest.approx(np.tile([0.75, 0.25], (len(frequencies) - 2, 1)))
+
+
+@pytest.mark.parametrize(("lower", "advice"), [(True, "Release only predicted labels."), (False, "Nothing narrower ")])
+def test_only_a_release_that_gains_less_by_both_measures_is_advised(learnt, lower, advice):
+    gains = [learnt.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
+    change = -0.01 if lower else 0.01
+    finer = ("predicted labels and scores with 4 decimals", gains[0], gains[1])
+    coarser = ("predicted labels", replace(gains[0], value=gains[0].value + change), replace(gains[1], value=-0.01))
+    sentence = closing_sentence(replace(learnt, closing=(finer, coarser)), SETTINGS)
+    assert sentence.startswith(advice)
+    assert sentence.endswith("(releases tried: 2, not adjusted for).")

@@ -120,9 +120,8 @@ def closing_precision(
 ) -> list[tuple[str, Estimate, Estimate]]:
     """Return the gains in accuracy and balanced accuracy of coarser releases, finest first, until one is small.
 
-    The last one is the finest whose gains are lower than the release's and, with their whole intervals, at most
-    `closed`, if there is one. Empty where labels alone are released, and where what is released has no significant
-    effect or such gains itself.
+    The last one is the finest whose gains, with their whole intervals, are at most `closed`, if there is one. Empty
+    where labels alone are released, and where what is released has no significant effect or such gains itself.
     """
     measures = ("accuracy", "balanced_accuracy")
     if closed >= 1.0 or subject.released_scores is None:
@@ -134,7 +133,7 @@ def closing_precision(
     for plan in coarser_releases(subject):
         gains = [released_gain(subject, measure, plan)[1] for measure in measures]
         tried.append((plan.text, gains[0], gains[1]))
-        if _within(gains, closed) and _lower(gains, release_gains):
+        if _within(gains, closed):
             break
     return tried
 
@@ -630,9 +629,7 @@ def _levels(result: AttributeInference, measure: str) -> str:
     )
 
 
-_FITTED = (
-    "If the model's outputs are replaced by outputs predicted from the features alone, the same attack gains"
-)
+_FITTED = "If the model's outputs are replaced by outputs predicted from the features alone, the same attack gains"
 
 
 def _of_which(result: AttributeInference, measure: str) -> str:
@@ -715,10 +712,10 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
         if small:
             return f"{average} Single people may still be exposed."
         return ""
-    tried = f"coarser releases tried: {len(result.closing)}, not adjusted for"
+    tried = f"releases tried: {len(result.closing)}, not adjusted for"
     lower = [row for row in result.closing if _lower(row[1:], release_gains)]
     if not lower:
-        return f"No coarser release lowers the gain in accuracy and that in balanced accuracy ({tried})."
+        return f"Nothing narrower that was tried lowers both gains, in accuracy and in balanced accuracy ({tried})."
     name, gain, balanced = lower[-1]
     now = f"accuracy {points(release_gains[0])}, balanced accuracy {points(release_gains[1])}"
     verb = "are"
