@@ -27,6 +27,8 @@ from core.studies.model_card import (
 from core.studies.model_card import findings as card_findings
 from core.studies.model_card.equations import LATTICE, modes_of
 from core.studies.model_card.meter import Prediction, exact_posterior, formula_prediction, gained_bits
+from core.studies.model_card.pinned_people import Advice
+from core.studies.subject import AuditConfig
 from tests.oracles.exact_posterior import agreeing
 from tests.oracles.exact_posterior import exact_posterior as by_every_vector
 from tests.release_samples import card, invented, large_case, part_mask, people, small_case
@@ -335,3 +337,23 @@ def test_everybody_is_determined_where_all_are_near_certain_and_no_ceiling_forbi
     point = card_findings.uncertainty_resolved(replace(study, meter=meter, pinned=pinned, ceiling=accuracy)).point
     assert (point == "The numbers could determine everybody's attribute.") == everybody
     assert ("not everybody's attribute is near certain" in point) != everybody
+
+
+def test_a_card_says_once_what_it_gains_and_what_to_publish():
+    study = card(12)
+    advice = Advice(tried=(Tried(decimals=None, epsilon=None, pinned=3), Tried(decimals=1, epsilon=None, pinned=0)))
+    somebody = replace(study.pinned, people=np.arange(3), inferred=np.zeros(3, dtype=np.uint8))
+    texts = [finding.text for finding in card_findings.findings(replace(study, pinned=somebody, advice=advice))]
+    for once in ("Publish at most 1 decimal", "Information gain over imputation", "Accuracy over all people"):
+        assert sum(text.count(once) for text in texts) == 1, once
+    assert "Publish at most 1 decimal" in texts[0]
+
+
+def test_a_column_of_draws_is_not_read_as_people():
+    advice = Advice(tried=(Tried(decimals=None, epsilon=0.1, pinned=0, draws=20),))
+    (row,) = card_findings.precision_rows(advice)
+    assert (row["disclosed, most of all draws"], row["draws of the noise"]) == (0, 20)
+
+
+def test_the_seed_of_a_card_is_that_of_an_audit():
+    assert ModelCardSettings().seed == AuditConfig().seed
