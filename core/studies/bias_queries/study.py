@@ -322,7 +322,8 @@ def _so_what(result: BiasQueriesResult, settings: BiasQueriesSettings) -> str:
     off = f"Half of the answers are off by more than {error_text(error.median)}."
     return (
         f"{off} A targeted query with the whole budget reveals a person's group with {percent(result.targeted)} "
-        "balanced accuracy (no prior)."
+        "balanced accuracy (no prior). The check of a targeted query is the bound for any query, with the group sizes "
+        f"known: {percent(declared_limits(settings)[0])}."
     )
 
 

@@ -156,6 +156,13 @@ def test_the_interval_decides_whether_answers_add_anything(gain, half, noise):
     assert (f"a gain of {points(gain)}" in finding.point) == (gain - half > 0)
 
 
+def test_the_targeted_query_stands_beside_the_bound_that_its_check_is_of(two):
+    settings = BiasQueriesSettings(questions=2, people=30, repeats=2)
+    headline = STUDY.findings(result(two, settings), settings)[0].so_what
+    bound = STUDY.checks(result(two, settings), settings)["targeted_leakage"].estimate.value
+    assert f"with the group sizes known: {100 * bound:.1f}%." in headline
+
+
 def test_curve_finding_names_the_most_answers_where_they_are_too_few():
     few = leaked(0.02, 0.01)
     many = replace(few, leaks=tuple(replace(few.leaks[0], m=m) for m in (60, 50)))
