@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from ..base.errors import InputError
 from ..base.serialize import plain
 from ..base.settings import params
 from ..base.settings_text import add_arguments as add_settings
-from ..base.settings_text import flag_values
+from ..base.settings_text import flag_values, toml_value
 from ..models import GIVEN_PREDICTIONS
 from ..stats.estimates import Quantity, Row
 from ..studies.people import PEOPLE
@@ -124,6 +124,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
     Raises `InputError` if the table cannot serve it, with the study's reason.
     """
     chosen = flag_values(arguments, study.settings)
+    about: tuple[str, ...] = ()
     subject: Any
     if arguments.dataset in study.other_data:
         subject = _other_subject(study, arguments)
@@ -134,7 +135,11 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         config = plan.config
         if config.method != GIVEN_PREDICTIONS:
             check_epsilon(config.epsilon, (config.method,))
-        settings = replace(_settings_of(study, plan, arguments), **chosen)
+        settings = _settings_of(study, plan, arguments)
+        begun = _begun(study, settings, chosen)
+        settings = replace(settings, **begun, **chosen)
+        if arguments.plan is not None:
+            about = _begun_text(study, begun)
         subject = audited_of(plan, table, model_file=model_file, guesses=guesses)
         described = {"model": plain(subject.config)}
     if reason := study.unavailable(subject, settings):
@@ -155,7 +160,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
     present(
         arguments,
         console,
-        about=_about(study, subject),
+        about=(*_about(study, subject), *about),
         findings=study.findings(result, settings),
         tables=tables,
         details=[title for title, rows in tables.items() if len(rows) > _MOST_ROWS],
@@ -179,18 +184,30 @@ def _other_subject(study: Study[Any, Any], arguments: argparse.Namespace) -> Any
 
 
 def _settings_of(study: Study[Any, Any], plan: AuditPlan, arguments: argparse.Namespace) -> Any:
-    """Return the plan's settings of a study; what leaves it out there is what the command sets."""
+    """Return the plan's settings of a study, or its defaults where no plan is given."""
     if arguments.plan is None and study.name in STUDIES:
-        settings = study.settings()
-    else:
-        settings = plan.settings_of(study.name, study.settings)
+        return study.settings()
+    return plan.settings_of(study.name, study.settings)
+
+
+def _begun(study: Study[Any, Any], settings: Any, chosen: Collection[str]) -> dict[str, Any]:
+    """Return what the command sets because the plan leaves the study out, but for the flags given."""
     default = study.settings()
-    changes = {
+    return {
         name: value
         for name, value in study.command_defaults.items()
-        if getattr(settings, name) == getattr(default, name)
+        if name not in chosen and getattr(settings, name) == getattr(default, name)
     }
-    return replace(settings, **changes)
+
+
+def _begun_text(study: Study[Any, Any], begun: Mapping[str, Any]) -> tuple[str, ...]:
+    """Say what a plan leaves out and the command sets instead, in one sentence; empty where that is nothing."""
+    default = study.settings()
+    return tuple(
+        f"The plan has {name} = {toml_value(getattr(default, name))}, which leaves this study out: it is run with "
+        f"{name} = {toml_value(value)}."
+        for name, value in begun.items()
+    )
 
 
 def _about(study: Study[Any, Any], subject: Any) -> tuple[str, ...]:
