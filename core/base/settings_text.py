@@ -320,10 +320,13 @@ def add_arguments(
 def _flag_help(setting: Setting, defaults: Mapping[str, Any]) -> str:
     text = setting.comment
     default = defaults.get(setting.name, setting.default)
-    unsaid = default is MISSING or default in (None, "", ()) or isinstance(default, bool)
-    if unsaid:
+    if default is MISSING or default is False or default in (None, "", ()):
         return text
-    return f"{text.rstrip('.')} (default: {_flag_text(default)})."
+    if default is True:
+        written = setting.flag
+    else:
+        written = _flag_text(default)
+    return f"{text.rstrip('.')} (default: {written})."
 
 
 def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -> None:
