@@ -28,6 +28,9 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Information gain (bits)": "By how many bits the published numbers shorten a description of everybody's "
         "attribute.",
         "Leakage estimate": "Expected information gain, computed without the true attribute.",
+        "Log-loss": "Mean of −log₂ of the probability that was given to the true group, in bits. Lower is better for "
+        "the attacker.",
+        "Entropy": "Uncertainty in bits: 1 for a person with probability 50%, 0 for a certain one.",
         "Information projection": "The probabilities closest to the prior that agree with all published numbers.",
         "Model card": "The published fairness numbers of one or more models.",
     },
@@ -49,9 +52,17 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Equalized odds": "Predictive equality and equal opportunity together.",
         "Selection-rate ratio": "Lowest selection rate of a group divided by the highest. The four-fifths rule asks "
         "for 0.8 (29 CFR 1607).",
+        "Exponentiated gradient": "Training that weighs records anew in rounds until the constraint holds. It draws "
+        "one of its models for each prediction (Agarwal et al. 2018).",
+        "Threshold optimizer": "A threshold on the scores of a trained model for each group (Hardt et al. 2016).",
+        "Correlation remover": "Features are made uncorrelated with the sensitive attribute before training.",
         "Group proportions": "Share of each group among the people attacked.",
         "Reconstruction correction": "The smallest weighted change of the attacker's guesses that satisfies the "
-        "disclosed constraint (Ferry et al. 2023, model RC_e).",
+        "disclosed constraint (Ferry et al. 2023, model RC_e). The page Correction is about it.",
+        "Certificate": "The solver's record of a correction: its cost, and a bound that no correction can undercut. "
+        "Where both are equal it is optimal.",
+        "Published attack": "On the page Correction, the random forest of Ferry et al. (2023). The membership attack "
+        "of Zhang et al. (2020) is called by their name.",
         "Correction cost": "Weight of changing one guess: a power of the attacker's confidence, its log-odds, or 1.",
     },
     "Queries and privacy": {
@@ -59,6 +70,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Leakage": "Balanced accuracy of the reconstruction (Hamman et al. 2023, definition 5.1).",
         "Targeted query": "A query built to isolate one person's contribution.",
         "Decoder": "A method that infers people's attributes from the answers to bias queries.",
+        "ℓ1 decoder": "The decoder of Hamman et al. (2023): the solution with the smallest sum of absolute values.",
         "Theoretical bound": "Best accuracy that any attacker can expect under ε and the given prior.",
         "ε, privacy budget": "One person's data changes the probability of any output by a factor of at most e^ε.",
         "Promised, spent, measured ε": "What is declared; what a ledger or proof says; the least an audit shows.",
@@ -67,6 +79,10 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "New noisy answer": "It costs budget again, with new noise; a repeated query gets the most precise answer.",
         "Total privacy budget": "Sum of ε for one test set and attribute. It cannot be increased.",
         "DP training noise": "Random noise in the training of a differentially private (DP) model.",
+        "DP-ID3": "A decision tree built from noisy counts, within a privacy budget ε.",
+        "Laplace noise, Cauchy noise, smooth Laplace noise": "Random numbers added to each answer. Laplace noise is as "
+        "large as any data need; the two others fit the groups' sizes (Hamman et al. 2023).",
+        "Noisy sums": "Laplace noise on a group's size and its sums of scores, from which the answers are computed.",
         "Answer noise": "Random noise on the answers to bias queries.",
         "AttriGuard perturbation": "Changes to a person's public record that mislead a classifier (Jia and Gong 2018).",
         "Noise budget β": "Largest mean number of entries changed for each person; the paper's utility-loss budget.",
@@ -92,6 +108,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
     },
     "Verdict": {
         "Limit": "Largest or smallest value that the policy accepts.",
+        "Placeholder": "A limit that FairLeak starts with. Nobody in your organisation has set it yet.",
         "Pass, fail, inconclusive": "Pass: the whole interval is on the allowed side of the limit. Fail: it is on the "
         "other side. Inconclusive: the interval contains the limit, an estimate has no interval, or the self-test "
         "failed. If the check is required, it blocks a release as a fail does.",

@@ -272,7 +272,7 @@ def _over_epsilon(private: MembershipRun, points: list[CurvePoint], growing: boo
     )
     panels.titled(
         "Precision and recall of the attack",
-        "Private tree (DP-ID3), the published attack: members among the flagged, and flagged among the members",
+        "Private tree (DP-ID3), Zhang et al.'s attack: members among the flagged, and flagged among the members",
         charts.draw_attack_by_epsilon(bands, now=now),
         key="member_attack_chart",
         container=right,
@@ -373,7 +373,7 @@ def _gaps_by_theta(
     names = _sides(run.dataset)
     panels.titled(
         shell.escape(picking_heading(points, measure, growing=growing)),
-        f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the published attack; 95% CIs "
+        f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by Zhang et al.'s attack; 95% CIs "
         "of the mean over repeats; the top of the page is one seed. Control: as many rows deleted at random. "
         "Non-members are thinned like the members; “accuracy, test” counts all non-members",
         charts.draw_fairpick(bands, now=theta, measure=measure),

@@ -62,7 +62,6 @@ _PAGES = {
             "Correction",
             "tune",
             "Does a published fairness tolerance help to infer a sensitive attribute?",
-            title="Attribute reconstruction",
         ),
         "bias_queries": PageHead(
             "Bias queries", "quiz", "How much do answers about fairness reveal about individuals?"

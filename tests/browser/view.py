@@ -66,7 +66,6 @@ WIDER = """() => {
 _ERRORS = "[data-testid=stException], [data-testid=stAlertContentError]"
 
 _TITLES = {
-    "Correction": "Attribute reconstruction",
     "Membership": "Membership inference",
     "Query desk": "Private query desk",
     "Report": "Release report",

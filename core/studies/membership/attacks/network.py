@@ -110,8 +110,8 @@ def _fitted(p: Floats, member: Codes, seed: int) -> Any:
 
 
 ATTACK = Attack(
-    title="The published attack",
-    phrase="the published attack",
+    title="Zhang et al.'s attack",
+    phrase="Zhang et al.'s attack",
     paper="Zhang et al. 2020",
     glossary="Learns for each label which scores members get, from people whose membership is known.",
     needs=frozenset({"labels", "scores", "halves"}),
