@@ -52,7 +52,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Equalized odds": "Predictive equality and equal opportunity together.",
         "Selection-rate ratio": "Lowest selection rate of a group divided by the highest. The four-fifths rule asks "
         "for 0.8 (29 CFR 1607).",
-        "Exponentiated gradient": "Training that weighs records anew in rounds until the constraint holds. It draws "
+        "Exponentiated gradient": "Training that weighs records again in rounds until the constraint holds. It draws "
         "one of its models for each prediction (Agarwal et al. 2018).",
         "Threshold optimizer": "A threshold on the scores of a trained model for each group (Hardt et al. 2016).",
         "Correlation remover": "Features are made uncorrelated with the sensitive attribute before training.",

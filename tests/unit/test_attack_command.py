@@ -124,16 +124,16 @@ def test_a_plan_gives_the_same_as_its_file(people, tmp_path, capsys):
     assert both == "fairleak attack attriguard: --label must be left out with --plan, got 'hired'.\n"
 
 
-@pytest.mark.parametrize(("flags", "told"), [((), True), (("--questions", "4"), False)])
-def test_a_plan_that_leaves_a_study_out_is_told_what_is_run(flags, told, people, capsys, monkeypatch):
+@pytest.mark.parametrize(("flags", "announced"), [((), True), (("--questions", "4"), False)])
+def test_a_plan_that_leaves_a_study_out_is_told_what_is_run(flags, announced, people, capsys, monkeypatch):
     monkeypatch.setattr(type(attack_studies()["bias_queries"]), "command_defaults", {"questions": 3})
-    plan = people.with_name(f"plan {told}.toml")
+    plan = people.with_name(f"plan {announced}.toml")
     assert exit_code("init", "--file", people, *ROLES, "-o", plan) == 0
     capsys.readouterr()
     small = ("--people", "30", "--repeats", "2", "-q")
     assert exit_code("attack", "bias_queries", "--plan", plan, *flags, *small) == 0
     line = "The plan has questions = 0, which leaves this study out: it is run with questions = 3."
-    assert (line in capsys.readouterr().out.splitlines()) == told
+    assert (line in capsys.readouterr().out.splitlines()) == announced
 
 
 @pytest.mark.parametrize("quiet", [True, False])

@@ -323,7 +323,7 @@ def advice(advised: Advice, study: ModelCardResult) -> Finding:
 
 
 def findings(study: ModelCardResult) -> Iterator[Finding]:
-    """Yield everything that was found, the headline first; what to publish is told once."""
+    """Yield everything that was found, the headline first; what to publish comes once."""
     opening = headline(study)
     yield opening
     yield near_certain(study)
