@@ -10,7 +10,7 @@ many of them with a fixed seed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -21,9 +21,9 @@ import numpy as np
 from ..base.errors import InputError
 from ..base.serialize import Result
 from ..base.validation import Floats, Ints, Mask, child_generator
-from ..stats.estimates import Estimate, normal_quantile
-from .columns import as_text, is_numeric, label_codes
-from .name_patterns import ColumnContent, contents_of
+from ..stats.estimates import Estimate, normal_quantile, percent
+from .columns import as_text, is_numeric, label_codes, text_of
+from .name_patterns import ColumnContent, Content, contents_of, few_texts, is_score
 from .roles import Roles, as_written, groups_of
 from .splits import SETS, named_sets, one_row_a_person
 
@@ -284,6 +284,106 @@ def value_counts(codes: Ints, texts: Sequence[str]) -> Counter[str]:
     return Counter(dict(zip(texts, sizes, strict=True)))
 
 
+_TRIED_ROWS = 5_000
+_MOST_TRIED = 2
+_MOST_PREDICTORS = 40
+_ALL_OF_IT = 0.99
+"""Share of the variance of a column's ranks from which on another one is the same in other units."""
+_TOGETHER = 0.6
+"""Share of what the best one leaves open above which a column may be a function of all others, as a score is.
+
+Measured are 0.97 of a logistic regression's scores, 0.64 where a column that it reads is not in the table, and 0.78 of
+a forest that remembers labels; of rates, shares and normalised numbers that are no functions of the others at most 0.
+"""
+
+
+def unnamed_scores(
+    frame: pandas.DataFrame, label: str, without: Collection[str]
+) -> dict[str, ColumnContent]:
+    """Columns that behave like a model's score and are not called so.
+
+    Such a column holds numbers between 0 and 1 of two decimals or more and tells the label. What the column that tells
+    it best leaves open, all others tell together: a model is a function of what it reads. The label is one of these, as
+    a model may remember it of some. The two columns that tell the label best are tried, on 5,000 records at most.
+    """
+    sample = frame.iloc[sample_rows(len(frame))[:_TRIED_ROWS]]
+    if len(few_texts(sample[label])) < 2:
+        return {}
+    areas = {
+        name: label_area(_numbers(sample[name]), sample[label])
+        for name in frame.columns
+        if name != label and name not in without and _is_fine_share(sample[name])
+    }
+    best = sorted((name for name in areas if areas[name]), key=lambda name: -areas[name])
+    contents = {}
+    for name in best[:_MOST_TRIED]:
+        share, best_column = _told_share(sample, name)
+        if share > _TOGETHER:
+            contents[name] = ColumnContent(
+                content=Content.SCORE,
+                certain=False,
+                rank=0,
+                reason="may be a model's answer, as other columns together tell it",
+                evidence=f"What {text_of(best_column)} alone leaves open of its ranks, all other columns together "
+                f"explain to {percent(share)}, as they do of a model's score.",
+            )
+    return contents
+
+
+def _is_fine_share(column: pandas.Series) -> bool:
+    """Whether a column holds numbers between 0 and 1 of two decimals or more."""
+    return is_score(column) and bool((column.round(1) != column)[column.notna()].any())
+
+
+def _numbers(column: pandas.Series) -> Floats:
+    """Return a column's numbers, nan where there is none."""
+    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def label_area(numbers: Floats, label: pandas.Series) -> float:
+    """Return how far from one half the AUC of numbers is for the label's value that they tell best; 0 if for none."""
+    codes, texts = text_codes(label)
+    present = np.isfinite(numbers) & (codes >= 0)
+    best = 0.0
+    for code in range(len(texts)):
+        area = area_under_curve(codes[present] == code, numbers[present])
+        if area is not None and not area.low <= 0.5 <= area.high:
+            best = max(best, abs(area.value - 0.5))
+    return best
+
+
+def _told_share(sample: pandas.DataFrame, name: str) -> tuple[float, str]:
+    """Return the share of what the best other column leaves open of a column's ranks that trees of all explain.
+
+    And that other column; 0 where it leaves nothing open.
+    """
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.model_selection import cross_val_predict
+
+    sample = sample[sample[name].notna()]
+    ranks = mean_ranks(sample[name].to_numpy(dtype=np.float64))
+    inputs: dict[str, Floats] = {}
+    codes: dict[str, Ints] = {}
+    for column in sample.columns.drop(name):
+        if is_numeric(sample[column]):
+            inputs[column] = _numbers(sample[column])
+            codes[column] = bin_codes(inputs[column])
+        else:
+            codes[column] = text_codes(sample[column])[0]
+            inputs[column] = codes[column].astype(np.float64)
+    shares = {column: explained_share(ranks, codes[column]) for column in codes}
+    chosen = sorted(shares, key=lambda column: -shares[column])[:_MOST_PREDICTORS]
+    best = chosen[0]
+    if shares[best] > _ALL_OF_IT:
+        return 0.0, best
+    left = ranks - means_by_code(ranks, codes[best], int(codes[best].max()) + 2)[codes[best] + 1]
+    trees = HistGradientBoostingRegressor(max_iter=50, learning_rate=0.2, random_state=0)
+    matrix = np.column_stack([inputs[column] for column in chosen])
+    guess = cross_val_predict(trees, matrix, left, cv=2)
+    return float(1.0 - ((left - guess) ** 2).mean() / left.var()), best
+
+
 MOST_REPAIRS = 10
 """Repairs of a fact that are offered."""
 
@@ -446,7 +546,9 @@ class CheckedTable:
 
     @cached_property
     def audited(self) -> Mask:
-        """Records with a label and a group, which are those of an audit."""
+        """Records with a label, once a column is it, and a group, which are those of an audit."""
+        if not self.has(self.roles.label):
+            return self.groups >= 0
         return (self.label[0] >= 0) & (self.groups >= 0)
 
     @cached_property
@@ -485,8 +587,7 @@ class CheckedTable:
         """Scores, nan where there is none; None without a column of numbers."""
         if not self.has(self.roles.score) or not is_numeric(self.frame[self.roles.score]):
             return None
-        scores = self.frame[self.roles.score].to_numpy(dtype=np.float64, na_value=np.nan)
-        return np.where(np.isfinite(scores), scores, np.nan)
+        return _numbers(self.frame[self.roles.score])
 
     @cached_property
     def predictions(self) -> Ints | None:
@@ -555,11 +656,14 @@ class CheckedTable:
 
     @cached_property
     def contents(self) -> dict[str, ColumnContent]:
-        """What columns without a role of their own hold by name and values."""
+        """What columns without a role of their own hold by name and values; scores without a name, if none is known."""
         roles = self.roles
         without = (roles.sensitive, *self.crossed)
         label = roles.label if self.has(roles.label) else ""
-        return contents_of(self.frame, label=label, without=without)
+        contents = contents_of(self.frame, label=label, without=without)
+        if label and not self.answers:
+            contents |= unnamed_scores(self.frame, label, (*without, *contents))
+        return contents
 
     @property
     def answers(self) -> tuple[str, ...]:

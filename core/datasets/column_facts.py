@@ -89,13 +89,15 @@ def _attribute_question(table: CheckedTable) -> Iterable[Fact]:
         result = f"{text_of(name)} is the audited attribute, and {text_of(roles.sensitive)} is not."
         repairs.append(Repair(title=f"Audit {text_of(name)}", changes=changes, result=result))
     sensitive = text_of(roles.sensitive)
-    sizes = [f"{text_of(name)} ({_first_values(table, name)})" for name in meant]
+    sizes = first_few([f"{text_of(name)} ({_first_values(table, name)})" for name in meant])
+    why = f"By name or values these may be sensitive too: {sizes}."
+    if meant[0] not in other_attributes(table.frame, roles, table.contents)[0]:
+        why = f"It is the only other text of few values: {sizes}."
     yield table.fact(
         "attribute",
         Severity.QUESTION,
         f"{sensitive} is taken for the audited attribute, and {listed(meant)} may be meant.",
-        f"By name or values these may be sensitive too: {first_few(sizes)}. One attribute is audited: the verdict says "
-        "nothing of what the model reveals about another.",
+        f"{why} One attribute is audited: the verdict says nothing of what the model reveals about another.",
         key="data.sensitive",
         columns=(roles.sensitive,),
         repairs=repairs,
@@ -328,11 +330,16 @@ def _answer_question(table: CheckedTable) -> Iterable[Fact]:
             "possible_answers",
             part,
             f"{listed(part)} {what} {use}.",
-            _best_area(table, part),
+            " ".join(filter(None, (_best_area(table, part), *_measured(table, part)))),
             key="data.excluded",
             severity=severity,
             repairs=_answer_repairs(table, part),
         )
+
+
+def _measured(table: CheckedTable, names: Iterable[str]) -> list[str]:
+    """Return why columns may be a model's answers that no name makes one."""
+    return [table.contents[name].evidence for name in names]
 
 
 def _answer_repairs(table: CheckedTable, names: list[str]) -> list[Repair]:

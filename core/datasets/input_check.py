@@ -20,7 +20,8 @@ Blocking facts, by `Fact.kind`, which a repair or a confirmation answers:
 Questions have no default: ``favourable``, ``label_missing``, ``attribute_missing``; ``attribute`` where nobody chose
 it and another column may be meant; and where a guess has no evidence ``outcome``, ``outcome_untold`` (a score tells
 another column and not the label), ``positive``, ``sets``, ``possible_person`` and, where nothing else is a model's
-answer, ``possible_answers``; ``training_value`` where the values of the sets do not say which means training.
+answer, ``possible_answers``, by a name or as other columns together tell it; ``training_value`` where the values of the
+sets do not say which means training.
 
 Guesses hold until somebody changes them: the same four with evidence, ``possible_sets``, ``possible_weight``,
 ``spellings``, ``labels_together``, ``groups``. Everything else is a caution or a note.

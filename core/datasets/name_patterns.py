@@ -59,6 +59,8 @@ class ColumnContent(Result):
         The label's value that a score is of, where the name says it.
     target : str
         The column that is predicted, where the name says it.
+    evidence : str
+        What was measured, as a sentence, where the name does not say it.
     """
 
     content: Content
@@ -68,6 +70,7 @@ class ColumnContent(Result):
     share: bool = False
     value: str = ""
     target: str = ""
+    evidence: str = ""
 
 
 PREDICTION_NAMES = (
@@ -113,7 +116,9 @@ PREDICTION_NAMES = (
 
 SCORE_NAMES = (
     *("model score", "score", "scores", "y score", "probability", "predicted probability"),
-    *("proba", "y proba", "prob", "y prob", "wahrscheinlichkeit", "punktwert", "probabilite"),
+    *("p model", "model p", "model prob", "model proba", "model probability"),
+    *("proba", "y proba", "prob", "y prob", "wahrscheinlichkeit", "probabilite"),
+    *("punktwert", "punktzahl"),
     *(
         "scored probabilities",
         "scored probability",
@@ -525,6 +530,9 @@ _RISK_TERMS = {
     "index",
     "percentile",
     "rating",
+    "bewertung",
+    "points",
+    "punkte",
 }
 """Words that tell of a model's output where the values are shares, between 0 and 1."""
 

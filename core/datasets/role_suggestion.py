@@ -31,7 +31,7 @@ import numpy as np
 from ..base.errors import InputError
 from ..base.serialize import Result
 from ..stats.estimates import Estimate
-from .checked_table import area_under_curve, is_ordered, sample_rows
+from .checked_table import area_under_curve, is_ordered, sample_rows, unnamed_scores
 from .columns import (
     CROSS,
     as_text,
@@ -236,6 +236,8 @@ def suggest_roles(
         by_name = bool(output)
         if by_name:
             why["prediction"] = "named like a decision, two values"
+    if label and not (model or output or score):
+        contents |= unnamed_scores(frame, label, (*elsewhere, *contents))
     roles = Roles(
         label=label,
         positive="",
@@ -730,6 +732,7 @@ def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Ro
         why["group"] = "a number, so the lowest quarter against the others"
         return replace(roles, at_most=limit)
     distinct = as_text(column).nunique()
+    group = suggested_group(column)
     if distinct > 2:
         per_value = replace(roles, each=True)
         sizes = None
@@ -739,10 +742,10 @@ def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Ro
         if sizes is not None and sizes.min() >= MINIMUM_PER_GROUP:
             why["group"] = f"a group for each value, all of {MINIMUM_PER_GROUP} people or more"
             return per_value
-        why["group"] = "the most frequent value against the others"
+        why["group"] = f"{text_of(group)}, the most frequent value, against the others"
     else:
-        why["group"] = "group 1 is the smaller one"
-    return replace(roles, group=(suggested_group(column),))
+        why["group"] = f"group 1 is {text_of(group)}, the smaller one"
+    return replace(roles, group=(group,))
 
 
 _LEFT_OUT = {

@@ -323,9 +323,9 @@ def test_what_is_called_like_an_output_is_never_the_label(name):
 @pytest.mark.parametrize(
     ("values", "groups", "reason"),
     [
-        (["a", "b", "b"], {"group": ("a",)}, "group 1 is the smaller one"),
+        (["a", "b", "b"], {"group": ("a",)}, "group 1 is a, the smaller one"),
         (["a", "b", "c", "d"], {"each": True}, "a group for each value, all of 30 people or more"),
-        ([*SEVERAL, *["other"] * 25], {"group": ("white",)}, "the most frequent value against the others"),
+        ([*SEVERAL, *["other"] * 25], {"group": ("white",)}, "white, the most frequent value, against the others"),
         (list(range(60)), {"at_most": 14.0}, "a number, so the lowest quarter against the others"),
     ],
 )

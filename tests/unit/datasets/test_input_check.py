@@ -358,6 +358,45 @@ def test_a_lone_risk_score_is_a_question_with_every_answer():
     assert "possible_answers" in kinds(check_input(table.frame, silently), Severity.CAUTION)
 
 
+def unnamed_column(kind):
+    """Return people without a model's answers, and a column of theirs between 0 and 1 that no name explains."""
+    people = base_people()
+    rng = np.random.default_rng(3)
+    approved, member = people["approved"] == "yes", people["set"] == "train"
+    signal = 2.9 * (np.log(people["income"]) - 10.05) + 0.025 * (people["age"] - 44)
+    logits = {"model": signal, "remembering model": signal + 0.7 * member * np.where(approved, 1.0, -1.0)}
+    if kind in logits:
+        values = 1 / (1 + np.exp(-logits[kind]))
+    else:
+        values = {
+            "use of a limit": np.clip(rng.beta(2, 3, len(people)) + 0.2 * approved, 0, 1),
+            "income from 0 to 1": people["income"].rank(pct=True),
+            "rate of a department": people["dept"].map({"it": 0.412, "sales": 0.557, "hr": 0.338, "ops": 0.613}),
+            "strong fact": np.clip(rng.beta(2, 8, len(people)) + 0.6 * approved, 0, 1),
+        }[kind]
+    return people.drop(columns=["predicted", "score"]).assign(wert=values.round(3))
+
+
+@pytest.mark.parametrize("kind", ["model", "remembering model"])
+def test_a_score_without_its_name_is_asked_for(kind):
+    people = unnamed_column(kind)
+    suggestion = suggest_roles(people)
+    assert suggestion.roles.excluded == ("wert",)
+    fact = fact_of(people, "possible_answers", suggestion.roles, suggestion.questions)
+    assert fact.severity is Severity.QUESTION and "all other columns together explain" in fact.more
+    assert repaired(suggestion.roles, fact).score == "wert"
+    feature = repaired(suggestion.roles, fact, 1)
+    assert "possible_answers" not in kinds(check_input(people, feature, guesses=suggestion.questions))
+
+
+@pytest.mark.parametrize("kind", ["use of a limit", "income from 0 to 1", "rate of a department", "strong fact"])
+def test_a_feature_between_0_and_1_is_no_question(kind):
+    people = unnamed_column(kind)
+    suggestion = suggest_roles(people)
+    assert suggestion.roles.excluded == suggestion.questions == ()
+    assert "possible_answers" not in kinds(check_input(people, suggestion.roles))
+
+
 @pytest.mark.parametrize(
     ("column", "kind", "severity"),
     [
@@ -382,6 +421,27 @@ def test_a_column_in_doubt_is_left_out(column, kind, severity):
         facts = check_input(people, answered)
         assert kind not in kinds(facts) - kinds(facts, Severity.NOTE), title
         assert (name in answered.excluded) == (title == "Leave it out"), title
+
+
+def four_outcomes():
+    """Return people with a score and an outcome of four texts, which nobody takes for the label."""
+    people = base_people().drop(columns="predicted")
+    late = np.arange(len(people)) % 3 == 0
+    status = np.where(people.pop("approved") == "yes", np.where(late, "b", "a"), np.where(late, "d", "c"))
+    return people.assign(status=status)
+
+
+def test_a_missing_label_is_chosen_from_columns_of_few_texts_and_all_records_count():
+    people = four_outcomes()
+    roles = suggest_roles(people).roles
+    facts = check_input(people, roles, settings=True)
+    missing = only(facts, "label_missing")
+    assert [repair.changes["label"] for repair in missing.repairs] == ["status", "dept"]
+    women, train = int((people["sex"] == "female").sum()), int((people["set"] == "train").sum())
+    assert f"female {women:,}" in only(facts, "groups").point
+    assert f"{train:,} “train”" in only(facts, "sets").point
+    chosen = fact_of(people, "favourable", repaired(roles, missing))
+    assert re.search(r"status is a for [\d.]+%, c for [\d.]+%, [bd] for [\d.]+%, [bd] for", chosen.more)
 
 
 def test_people_in_several_sets_block_until_somebody_confirms_who_is_who():
@@ -657,6 +717,7 @@ def test_another_attribute_that_may_be_meant_is_asked_for_and_not_guessed(name, 
     if not asks:
         return
     fact = only(facts, "attribute")
+    assert ("only other text" in fact.more) == (name == "tariff")
     changed = repaired(suggestion.roles, fact)
     assert changed == replace(suggest_roles(people, attribute=name).roles, favourable="")
     confirmed = repaired(suggestion.roles, fact, -1)

@@ -52,6 +52,8 @@ TOOLS = {
     "scikit-learn": ("y_pred", "", "y_proba"),
     "yhat": ("yhat", "", "phat"),
     "German": ("Vorhersage", "", "Wahrscheinlichkeit"),
+    "German points": ("Vorhersage", "", "Punktzahl"),
+    "people": ("", "", "p_model"),
 }
 NUMBERED = ("H2O", "scikit-learn", "yhat")
 """Those of them that write 0 and 1."""
@@ -90,6 +92,8 @@ NOT_CERTAIN = {
     "a credit score": ("credit_score", RNG.integers(300, 850, N)),
     "a risk score": ("risk_score", SCORE),
     "an index": ("fallow_index", SCORE),
+    "points from 0 to 1": ("points", SCORE),
+    "a German rating": ("Bewertung", SCORE),
     "texts of predictions": ("prediction", [f"P{i % 90}" for i in range(N)]),
 }
 
@@ -108,6 +112,7 @@ FEATURES = {
     "p1 of pulses": ("p1", RNG.integers(50, 120, N)),
     "one column a value": ("approved_yes", YES.astype(int)),
     "a risk in words": ("risk", RNG.choice(["good", "bad"], N)),
+    "points of a game": ("points", RNG.integers(0, 90, N)),
     "a body weight": ("weight", RNG.normal(70, 10, N).round(1)),
     "the census weight of a public table": ("fnlwgt", RNG.integers(10_000, 900_000, N)),
     "a school": ("school_id", RNG.integers(0, 40, N)),
