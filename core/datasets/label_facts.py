@@ -15,6 +15,7 @@ from .checked_table import (
     Repair,
     Severity,
     divides,
+    label_area,
     text_codes,
     value_counts,
 )
@@ -22,6 +23,7 @@ from .columns import (
     SPELLINGS,
     best_spellings,
     first_few,
+    is_numeric,
     listed,
     text_of,
 )
@@ -43,6 +45,9 @@ _MOST = 4
 
 _MOST_SHARES = 3
 """Values of the label whose shares a sentence names."""
+
+_MOST_CANDIDATES = 3
+"""Columns that are offered as the label."""
 
 
 def label_facts(table: CheckedTable) -> Iterable[Fact]:
@@ -80,14 +85,41 @@ def _label_missing(table: CheckedTable) -> Fact:
     if table.answers:
         verb = "is" if len(table.answers) == 1 else "are"
         more = f"{listed(table.answers)} {verb} what a model says."
+    candidates = _possible_labels(table)[:_MOST_CANDIDATES]
+    point = "An audit needs the true outcome of each person, and no column holds it."
+    if candidates:
+        point = "An audit needs the true outcome of each person: which column holds it?"
+        sizes = [f"{text_of(name)} ({len(few_texts(table.frame[name]))})" for name in candidates]
+        more = f"{more} Columns of few values: {first_few(sizes)}.".lstrip()
     return table.fact(
         "label_missing",
         Severity.QUESTION,
-        "An audit needs the true outcome of each person, and no column holds it.",
+        point,
         more,
         key="data.label",
+        repairs=[
+            replace(_label_repair(table, name), title=f"It is {text_of(name)}")
+            for name in candidates
+        ],
         confirm="",
     )
+
+
+def _possible_labels(table: CheckedTable) -> list[str]:
+    """Return the features of few texts that may be the label, those first that the score tells best."""
+    possible = [
+        name
+        for name in reversed(table.features)
+        if name not in table.contents
+        and not names_attribute(name)
+        and not is_numeric(table.frame[name])
+        and len(few_texts(table.frame[name])) >= 2
+    ]
+    if table.scores is None:
+        return possible
+    rows = table.rows
+    scores = table.scores[rows]
+    return sorted(possible, key=lambda name: -label_area(scores, table.frame[name].iloc[rows]))
 
 
 def _outcome_facts(table: CheckedTable) -> Iterable[Fact]:
@@ -362,10 +394,12 @@ def _label_shares(table: CheckedTable) -> str:
     """Return a sentence on how frequent the label's values are."""
     counts = value_counts(*table.label)
     shares = [
-        f"{text_of(value)} for {percent(n / counts.total())}"
-        for value, n in counts.most_common(_MOST_SHARES)
+        f"{text_of(value)} for {percent(n / counts.total())}" for value, n in counts.most_common()
     ]
-    more = f" and {len(counts) - _MOST_SHARES} more values" * (len(counts) > _MOST_SHARES)
+    more = ""
+    if len(shares) > _MOST_SHARES + 1:  # a single one is named
+        more = f" and {len(shares) - _MOST_SHARES} more values"
+        shares = shares[:_MOST_SHARES]
     return f"{text_of(table.roles.label)} is {', '.join(shares)}{more}."
 
 
