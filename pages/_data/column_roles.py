@@ -145,6 +145,7 @@ def _with_reason(draft: Draft, roles: Roles, fact: Fact) -> Fact:
         role = fact.key.removeprefix("data.")
         missing = draft.guess.reasons.get(role, "")
         reason = f"Not guessed: {missing}." * bool(missing)
+        reason += f" The role {COLUMN_ROLES[role]} can be given in the table below."
     return replace(fact, more=f"{fact.more} {reason}".strip())
 
 
@@ -252,7 +253,7 @@ def _cells(name: str, *texts: str, head: bool = False) -> str:
     if head:
         first = f"<span>{html.escape(name)}</span>"
     else:
-        first = f"<strong>{html.escape(name)}</strong>"
+        first = f"<strong>{html.escape(name).replace('_', '_<wbr>')}</strong>"
     rest = "".join(
         f'<span title="{html.escape(text)}">{html.escape(text)}</span>' for text in texts
     )

@@ -296,6 +296,9 @@ class Gate:
         """Draw the answers of a question or a guess; what a guess holds by is chosen already."""
         repairs = fact.repairs
         if len(repairs) < 2:
+            if fact.severity is Severity.QUESTION:
+                for repair in repairs:
+                    self._button(fact, repair, f"{fact.kind}_{number}_0")
             return
         key = f"answer_{fact.kind}_{number}_{self.mark}"
         start = None

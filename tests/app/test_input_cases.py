@@ -160,6 +160,15 @@ def test_no_choice_of_a_label_is_a_crash(dashboard):
             assert lines(dashboard, "bad") or "Missing: " in dashboard.page_text, name
 
 
+def test_a_missing_label_is_given_by_its_only_button(dashboard):
+    bring(dashboard, CASES["without_true_label"].frame())
+    assert "The role Label can be given in the table below." in line_with(dashboard, "ask", "the true outcome")
+    (button,) = repairs(dashboard)
+    dashboard.click(button)
+    assert dashboard.column_roles()["dept"] == "label"
+    assert line_with(dashboard, "ok", "dept is the true outcome.")
+
+
 def test_a_lone_risk_score_is_answered_before_the_audit(dashboard):
     bring(dashboard, CASES["risk_score_alone"].frame()).favour()
     assert "risk_score may be a model's answer" in line_with(dashboard, "ask", "risk_score")
