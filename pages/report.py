@@ -59,7 +59,7 @@ head = shell.head()
 opening = st.container()
 config, table = audited()
 
-from core.auditing.policy import VERDICT_TITLES, judge
+from core.auditing.policy import VERDICT_TITLES, judge, limits_to_set
 from core.report import (
     Reports,
     audited_model_text,
@@ -262,7 +262,7 @@ else:
     board_options: dict[str, Any] = {
         "remedies": report_decision.remedy_texts(release.document.candidates),
         "conditional": conditional,
-        "to_set": sum(row.placeholder for row in release.document.rows),
+        "to_set": limits_to_set(release.document.rows),
     }
     if compared is not None:
         board_options |= {
@@ -274,13 +274,11 @@ else:
     if verdict.caveats:
         st.html(caveats_html(verdict.caveats))
     report_history.below(compared)
-    advisory = report_decision.advisory(release.document.rows)
+    optional = report_decision.for_information(release.document.rows)
     left, middle, right = st.columns(3)
-    if advisory:
-        with left.popover(
-            f"For information, not required: {len(advisory)}", key="advisory", width="stretch"
-        ):
-            st.html(board_html(advisory, **board_options))
+    if optional:
+        with left.popover(f"For information: {len(optional)}", key="information", width="stretch"):
+            st.html(board_html(optional, **board_options))
     with middle:
         sign_off.draw(release, testing=tested.busy)
     with right.popover(

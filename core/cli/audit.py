@@ -370,7 +370,7 @@ def _printed(reports: Reports) -> Iterator[str]:
 def _row(row: CheckVerdict) -> list[str]:
     verdict = VERDICT_TITLES[row.display_verdict]
     if row.limit is not None and not row.limit.required:
-        verdict += " (not required)"
+        verdict += " (for information)"
     basis = "" if row.attempt.estimate is None else row.attempt.basis
     value = row.value if row.measured else ""
     return [

@@ -195,7 +195,7 @@ def _row(change: CheckChange) -> list[str]:
         margin_text = "within the margin" if change.within else "may exceed the margin"
         verdict += f" ({margin_text})"
     if not change.required:
-        verdict += " (not required)"
+        verdict += " (for information)"
     adjusted = ""
     if change.decided:
         adjusted = change_range(change, decided=True)

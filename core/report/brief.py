@@ -24,6 +24,7 @@ from ..auditing.policy import (
     CheckVerdict,
     Status,
     Untried,
+    limits_to_set,
     next_step,
     output_checks,
     passing_alternative,
@@ -923,10 +924,9 @@ class _Brief:
 
     def decision(self) -> list[Content]:
         """Return the decisions to tick, the same three as where one is signed."""
-        placeholders = sum(row.placeholder for row in self.rows)
         before = ""
-        if placeholders:
-            before = f"Sources for the {placeholders} limits to set before use."
+        if limits := limits_to_set(self.rows):
+            before = f"Sources for the {limits} before use."
         overall = self.report.verdict.overall
         review = day_text(self.report.plan.register.review)
         release = "Not open: required checks do not pass."

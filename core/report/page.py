@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..auditing.plan import AuditPlan
-from ..auditing.policy import BASIS_LABELS, VERDICT_TITLES, CheckVerdict, placeholders_text
+from ..auditing.policy import (
+    BASIS_LABELS,
+    VERDICT_TITLES,
+    CheckVerdict,
+    limits_to_set,
+    placeholders_text,
+)
 from ..auditing.result import ModelSummary, StudyFindings
 from ..base.caveats import CaveatKind
 from ..base.errors import InputError
@@ -153,19 +159,19 @@ def board_html(
     day: str = "",
     remedies: Mapping[str, str] | None = None,
     conditional: bool = False,
-    to_set: int | None = None,
+    to_set: str | None = None,
 ) -> str:
     """Return checks on one scale, each with its lines to open and the provisions it is evidence for.
 
     What was not attacked because nothing is released stands apart, what has no limit in one line below. While they are
     `waiting` for their attacks there are only the limits. `since` fills a column with the change since another audit,
     of that `day`; `remedies` are check -> what its number would be of a narrower release. `conditional` says of each
-    pass that it depends on what was confirmed against the input check. `to_set` is how many limits of the policy are
+    pass that it depends on what was confirmed against the input check. `to_set` says how many limits of the policy are
     still FairLeak's placeholders, those of these checks where it is not given.
     """
     template: Any = environment().get_template("board.html").module
     if to_set is None:
-        to_set = sum(row.placeholder for row in rows)
+        to_set = limits_to_set(rows)
     return str(template.board(rows, waiting, since, day, remedies or {}, conditional, to_set))
 
 

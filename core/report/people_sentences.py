@@ -171,10 +171,15 @@ def _sentence(report: Report, row: CheckVerdict) -> PeopleSentence:
             return _fairness(report, row, rates)
     if row.check in _TEXTS:
         return _leak(report, row)
-    limit = f", limit {row.limit_label}" if row.limit else ""
     emphasis = f"{row.title}: {row.value}"
-    text = f"{emphasis}{limit}. No number of people says it."
+    text = f"{emphasis}{_limit_text(row)}. No number of people says it."
     return PeopleSentence(check=row.check, verdict=row.verdict, text=text, emphasis=emphasis)
+
+
+def _limit_text(row: CheckVerdict) -> str:
+    if row.limit is None:
+        return ""
+    return f", limit {row.limit_label}"
 
 
 def _headcount(share: float, total: int) -> int:
@@ -268,6 +273,10 @@ def _spread(rates: list[float]) -> float:
     return max(rates, default=0.0) - min(rates, default=0.0)
 
 
+_LIMITED = {"unfairness": "largest deviation from the overall rate", "four_fifths": "lowest ratio"}
+"""Check of fairness -> what it measures, beside the gap between groups."""
+
+
 def _fairness(
     report: Report, row: CheckVerdict, rates: list[tuple[GroupSummary, float]]
 ) -> PeopleSentence:
@@ -300,8 +309,8 @@ def _fairness(
     )
     text = (
         f"Of {count(total)} {_people_of(report, worst)}{answered}{among[labels]}, {emphasis} {_outcome(report)}; of "
-        f"{count(total)} {_people_of(report, best)}{answered}, {count(high)}. Gap {gap.value:.3f}, 95% CI "
-        f"{gap.low:.3f} to {gap.high:.3f}.{more}"
+        f"{count(total)} {_people_of(report, best)}{answered}, {count(high)}. Gap between groups {gap.value:.3f}, "
+        f"95% CI {gap.low:.3f} to {gap.high:.3f}; {_LIMITED[row.check]} {row.value}{_limit_text(row)}.{more}"
     )
     return PeopleSentence(
         check=row.check,

@@ -117,7 +117,7 @@ class LimitUse(StrEnum):
 
     REQUIRED = "required"
     WHERE_RUN = "where_run"
-    ADVISORY = "advisory"
+    INFORMATION = "information"
     NOT_COVERED = "not_covered"
 
     @classmethod
@@ -126,7 +126,7 @@ class LimitUse(StrEnum):
         if limit is None:
             return cls.NOT_COVERED
         if not limit.required:
-            return cls.ADVISORY
+            return cls.INFORMATION
         if limit.if_not_run == "allowed":
             return cls.WHERE_RUN
         return cls.REQUIRED
@@ -141,13 +141,13 @@ class LimitUse(StrEnum):
         if LimitUse.of(limit) == self:
             return limit
         if_not_run = "allowed" if self == LimitUse.WHERE_RUN else "blocks"
-        return replace(limit, required=self != LimitUse.ADVISORY, if_not_run=if_not_run)
+        return replace(limit, required=self != LimitUse.INFORMATION, if_not_run=if_not_run)
 
 
 _LABELS = {
     LimitUse.REQUIRED: "Required",
     LimitUse.WHERE_RUN: "Required if it can be run",
-    LimitUse.ADVISORY: "Advisory",
+    LimitUse.INFORMATION: "For information",
     LimitUse.NOT_COVERED: "Not covered",
 }
 

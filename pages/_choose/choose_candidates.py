@@ -251,7 +251,7 @@ def _draw_limits(config: AuditConfig, policy: Policy) -> None:
     lines = []
     for limit in policy.limits:
         title = shell.escape(check_title(limit.check, attribute))
-        note = "" if limit.required else " (not required)"
+        note = "" if limit.required else " (for information)"
         lines.append(f"- {title}: {shell.escape(limit_text(limit.check, limit.value))}{note}")
     st.markdown(f"**{shell.escape(policy.name)}**, version {shell.escape(policy.version)}")
     st.markdown("\n".join(lines))

@@ -86,7 +86,7 @@ def draw_filter(rows: Sequence[CheckVerdict]) -> tuple[CheckVerdict, ...]:
     return tuple(row for row in decisive if row.display_verdict == chosen)
 
 
-def advisory(rows: Sequence[CheckVerdict]) -> tuple[CheckVerdict, ...]:
+def for_information(rows: Sequence[CheckVerdict]) -> tuple[CheckVerdict, ...]:
     """Rows with a limit on which the release does not hang."""
     return tuple(row for row in rows if row.limit is not None and not row.is_decisive)
 

@@ -227,9 +227,11 @@ def _limit_row(check: str, limit: Limit | None, attribute: str, mark: str) -> Li
     title.markdown(shell.escape(name), help=shell.escape(definition.definition))
     displayed = round(unit.factor * float(now.value), 10)
     side = "at least" if definition.at_least else "at most"
+    if definition.unit != "ratio":  # a number whose name is the check's
+        side = f"{side}, {unit.axis.lower()}"
     labelled: dict[str, Any] = {"label_visibility": "collapsed"}
     typed = value.number_input(
-        f"{name}: {side}, {unit.axis.lower()}",
+        f"{name}: {side}",
         min_value=unit.factor * unit.least,
         max_value=min(unit.factor * unit.most, 999_999_999.0),
         value=displayed,
@@ -239,7 +241,7 @@ def _limit_row(check: str, limit: Limit | None, attribute: str, mark: str) -> Li
         help=None,
         **labelled,
     )
-    value.caption(f"{side}, {unit.axis.lower()}")
+    value.caption(side)
     uses = list(LimitUse)
     chosen = use.selectbox(
         f"{name}: use",

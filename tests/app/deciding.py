@@ -67,7 +67,7 @@ def attacks(monkeypatch):
 
 
 def board(dashboard):
-    """Return the checks as HTML: those on which the release hangs, then the advisory ones."""
+    """Return the checks as HTML: those on which the release hangs, then those for information."""
     bodies = [element.proto.body for element in dashboard.test.get("html")]
     return "".join(body for body in bodies if 'class="fl-board' in body)
 

@@ -55,7 +55,7 @@ def expected(attacks, policy=None):
 
 
 def assert_shows(dashboard, attacks, policy=None):
-    """Check that the page says what core's verdict says: required checks, what is not released, then advisory ones."""
+    """Check that the page says what core's verdict says: required checks, what is not released, then the others."""
     verdict = expected(attacks, policy)
     measured_again = {m.check for narrower in attacks.audits[-1].alternatives for m in narrower.measurements}
     assert escape(verdict.headline) in dashboard.finding
@@ -214,8 +214,8 @@ def test_a_changed_limit_is_judged_without_an_attack_and_needs_reason_and_source
     assert escape(after.headline) in dashboard.finding and len(RecordedJob.started) == jobs
     dashboard.click("reset_policy")
     assert_shows(dashboard, attacks)
-    changed(dashboard, "attribute_excess", status=LimitUse.ADVISORY)
-    assert "not required" in Reader(board(dashboard)).text
+    changed(dashboard, "attribute_excess", status=LimitUse.INFORMATION)
+    assert "for information" in Reader(board(dashboard)).text
 
 
 def test_a_policy_is_saved_in_the_history_and_chosen_by_another_session(dashboard, attacks, start):

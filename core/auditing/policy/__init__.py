@@ -39,6 +39,7 @@ from .verdict import (
     Verdict,
     bullet,
     distance_to_limit,
+    limits_to_set,
     next_step,
 )
 
@@ -66,6 +67,7 @@ __all__ = [
     "judge",
     "judged_alternatives",
     "limit_text",
+    "limits_to_set",
     "next_step",
     "output_checks",
     "passing_alternative",

@@ -218,7 +218,7 @@ class CheckVerdict(Result):
         yield "Further numbers", {name: _number(value) for name, value in details}
         if limit is not None:
             if not limit.required:
-                needed = "shown, not required"
+                needed = "for information"
             elif limit.if_not_run == "allowed":
                 needed = "required where it can be run"
             else:
@@ -389,13 +389,25 @@ def _excused(rows: Sequence[CheckVerdict]) -> str:
     return ""
 
 
+def limits_to_set(rows: Sequence[CheckVerdict]) -> str:
+    """Return how many limits are still placeholders, and how many of them for information; "" for none."""
+    placeholders = [row for row in rows if row.placeholder]
+    if not placeholders:
+        return ""
+    optional = sum(not row.is_decisive for row in placeholders)
+    text = f"{len(placeholders)} limit{'s' * (len(placeholders) != 1)} to set"
+    if optional:
+        return f"{text} ({optional} for information)"
+    return text
+
+
 def _optional(rows: Sequence[CheckVerdict]) -> str:
-    """Write what became of the limits that are not required."""
+    """Write what became of the limits that are for information."""
     counts = verdict_counts(
         Counter(row.display_verdict for row in rows if row.limit and not row.limit.required)
     )
     if counts:
-        return f"Not required for release: {counts}."
+        return f"For information: {counts}."
     return ""
 
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.auditing.policy import CHECKS, Policy, bullet, judge, next_step
+from core.auditing.policy import CHECKS, Policy, bullet, default_policy, judge, limits_to_set, next_step
 from core.auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level, p_value
 from core.auditing.policy.verdict import times_more_records
 from core.stats.estimates import Estimate, mean_over_repeats, not_measured, proportion
@@ -46,6 +46,18 @@ def test_two_of_six_fail():
     assert [row.verdict for row in rows] == ["fail", "fail", "inconclusive", "not_run", "pass", "pass"]
     assert {row.check for row in rest} == set(CHECKS) - {limit.check for limit in SIX.limits}
     assert all(row.verdict == "not_asked" and not row.blocks and row.limit is None for row in rest)
+
+
+def test_limits_for_information_are_counted_as_such():
+    rule = default_policy()
+    optional = sum(not limit.required for limit in rule.limits)
+    verdict = verdict_of(rule, done("four_fifths", 0.7, 0.01))
+    (row,) = [row for row in verdict.rows if row.check == "four_fifths"]
+    assert optional and "For information: " in verdict.detail and "for information" in dict(row.lines)["Limit"]
+    decisive = [row for row in verdict.rows if row.placeholder and row.is_decisive]
+    listed = [row for row in verdict.rows if row.placeholder]
+    assert limits_to_set(verdict.rows) == f"{len(listed)} limits to set ({len(listed) - len(decisive)} for information)"
+    assert limits_to_set(decisive) == f"{len(decisive)} limits to set" and not limits_to_set([row])
 
 
 def test_a_failed_test_of_fairleak_itself_blocks_every_release():
