@@ -2,8 +2,9 @@
 
 A score that is the sum of two columns hides a leak as a copy of it does: what it says counts as known without the
 model. No single column is near it. Looked for are two or three numbers of which the score, or its log-odds, is a linear
-function, beside other features that it does not need. Where the function is not exact, a model may read these numbers
-above all; then it counts only where the other features tell the score too, which they do not of an honest one.
+function. A model that reads no more than these is honest. It differs in that the other features do not tell the score:
+where they do, the score was computed from them, and the numbers from the score. Where the function is exact, a share of
+0.3 is enough; else a model may read other features besides, and they must tell nearly all.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ _LINEAR = 0.99
 
 _EXACT = 0.9995
 """The same from which on the function is exact, but for rounding."""
+
+_EXPLAINED_BESIDE_EXACT = 0.3
+"""Share of the variance of the score's ranks that the other features must tell where the function is exact."""
 
 _MOST_TOGETHER = 3
 _MOST_COLUMNS = 60
@@ -56,7 +60,11 @@ def part_facts(table: CheckedTable) -> Iterator[Fact]:
         rest = _other_inputs(inputs, parts)
         if not parts or not rest:
             continue
-        if share >= _EXACT or _tell(rest, scores[rows]):
+        least = EXPLAINED
+        if share >= _EXACT:
+            least = _EXPLAINED_BESIDE_EXACT
+        ranks = _standardised(mean_ranks(scores[rows]))
+        if boosted_share(np.column_stack(rest), ranks) > least:
             yield _fact(table, parts, answer, share)
             return
 
@@ -137,12 +145,6 @@ def _other_inputs(inputs: dict[str, Floats], parts: tuple[str, ...]) -> list[Flo
     ]
 
 
-def _tell(inputs: list[Floats], scores: Floats) -> bool:
-    """Whether features tell the score."""
-    ranks = _standardised(mean_ranks(scores))
-    return boosted_share(np.column_stack(inputs), ranks) > EXPLAINED
-
-
 def _fact(table: CheckedTable, parts: tuple[str, ...], answer: str, share: float) -> Fact:
     names = [text_of(name) for name in parts]
     together = f"{', '.join(names[:-1])} and {names[-1]}"
@@ -152,7 +154,7 @@ def _fact(table: CheckedTable, parts: tuple[str, ...], answer: str, share: float
         f"{together} give {text_of(answer)} together: a linear function of them explains {percent(share)} of it"
         f"{table.sampled}.",
         "Leave them out if they were computed with the score: as features they count as known without the model, "
-        "which hides leaks. A model that reads no other feature gives the same picture.",
+        "which hides leaks.",
         key="data.excluded",
         columns=parts,
         repairs=[
