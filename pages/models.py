@@ -76,14 +76,14 @@ _STYLE = """<style>
 
 GUIDE = (
     "**Question.** Which models are in use, and what was decided about each version?\n\n"
-    "**A decision is about a version**, the one that was audited. *Do not release* stands until a person revokes it, "
-    "by name and with a reason, whatever else is audited, decided or deleted. It holds for the same answers under "
-    "another version. *Release* and *Accept the risk* stand until a later decision about the version, their last day, "
-    "or a revocation.\n\n"
+    "**A decision is about a version**, the audited one. *Do not release* stands until a person revokes it "
+    "by name and reason, whatever else is audited, decided or deleted; also for the same answers in another "
+    "version. *Release* and *Accept the risk* stand until a later decision about the version, their last day, or a "
+    "revocation.\n\n"
     "**The charts** have the report's scale: chance below, the limit in the middle, twice that distance above. The "
     "stroke is the interval of the verdict.\n\n"
     "**Nothing is deleted from the record.** Reports can be deleted (below *All audits*, or all of some age by "
-    "`fairleak history expire`); verdicts and decisions stay. `fairleak history verify` checks the whole chain."
+    "`fairleak history expire`); verdicts and decisions stay. `fairleak history verify` checks the chain."
 )
 
 
