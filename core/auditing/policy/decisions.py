@@ -349,7 +349,7 @@ def _limit_row(
     decision = decided or CheckVerdict(check=limit.check, verdict=Status.NOT_RUN, why="")
     row = replace(decision, limit=limit, item=item, measurement=measurement)
     if row.decided is not None:
-        row = replace(row, decided=cut_to_range(row.decided, limit.check))
+        row = replace(row, decided=cut_to_range(row.decided, limit))
     if decided is None:
         row = replace(row, why=_why_not_run(limit, measurement))
     else:

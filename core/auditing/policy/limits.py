@@ -264,12 +264,15 @@ def in_range(value: object, check: str) -> bool:
     )  # also leaves out nan and inf
 
 
-def cut_to_range(estimate: Estimate, check: str) -> Estimate:
-    """Estimate whose interval has no values that the check cannot take: one that a policy widens may leave them."""
-    unit = UNITS[CHECKS[check].unit]
+def cut_to_range(estimate: Estimate, limit: Limit) -> Estimate:
+    """Estimate whose interval has no values that the check cannot take: one that a policy widens may leave them.
+
+    A limit outside of them, such as one below 0 of a size, stays on its side of the interval.
+    """
+    unit = UNITS[CHECKS[limit.check].unit]
     least = unit.least
-    if CHECKS[check].folded:
-        least = 0.0
+    if CHECKS[limit.check].folded:
+        least = min(0.0, limit.value)
     return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, unit.most))
 
 
