@@ -96,7 +96,10 @@ def _cells(index: int) -> Iterator[str]:
         color = {"●": colours.leak, "○": colours.strongest}.get(sign, colours.grey)
         yield f'<td style="color: {color}"><span role="img" aria-label="{SIGNS[sign]}">{sign}</span></td>'
     yield f"<td><strong>{int(result.number[index])}</strong></td>"
-    yield f"<td>{'too' * int(result.imputed[index])}</td>"
+    if result.imputed[index]:
+        yield "<td>too</td>"
+    else:
+        yield "<td></td>"
     if not has_fix:
         return
     fix = fix_text(result, index)

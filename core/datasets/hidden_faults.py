@@ -354,16 +354,19 @@ def _near_repeated(table: CheckedTable) -> Iterator[Fact]:
     columns = _compared_columns(table)
     marks = _marks(table)
     equal = np.isin(marks[tested], marks[train])  # which is said by itself
+    signs = []
     for distance in _NEAR_RANKS:
         agreeing = _most_agreeing(columns, tested, second, distance)
         agreeing[equal] = 0
         by_chance = _most_agreeing(columns, first[:_MOST_SOUGHT], second, distance)
-        for count in range(len(columns), 0, -1):
+        for count in range(1, len(columns) + 1):
             near = float((agreeing >= count).mean())
             near_by_chance = float((by_chance >= count).mean())
             if _is_far_above(near, near_by_chance, agreeing.size, by_chance.size):
-                yield _near_caution(table, near, near_by_chance, f"{count} of {len(columns)}")
-                return
+                signs.append((near, near_by_chance, count))
+    if signs:
+        near, near_by_chance, count = max(signs)
+        yield _near_caution(table, near, near_by_chance, f"{count} of {len(columns)}")
 
 
 def _is_far_above(near: float, by_chance: float, n: int, n_by_chance: int) -> bool:
