@@ -172,14 +172,11 @@ def _sentence(report: Report, row: CheckVerdict) -> PeopleSentence:
     if row.check in _TEXTS:
         return _leak(report, row)
     emphasis = f"{row.title}: {row.value}"
-    text = f"{emphasis}{_limit_text(row)}. No number of people says it."
+    limit = ""
+    if row.limit is not None:
+        limit = f", limit {row.limit_label}"
+    text = f"{emphasis}{limit}. No number of people says it."
     return PeopleSentence(check=row.check, verdict=row.verdict, text=text, emphasis=emphasis)
-
-
-def _limit_text(row: CheckVerdict) -> str:
-    if row.limit is None:
-        return ""
-    return f", limit {row.limit_label}"
 
 
 def _headcount(share: float, total: int) -> int:
@@ -273,8 +270,8 @@ def _spread(rates: list[float]) -> float:
     return max(rates, default=0.0) - min(rates, default=0.0)
 
 
-_LIMITED = {"unfairness": "largest deviation from the overall rate", "four_fifths": "lowest ratio"}
-"""Check of fairness -> what it measures, beside the gap between groups."""
+_LIMITED = {"unfairness": "limited: largest deviation", "four_fifths": "limited: lowest ratio"}
+"""Check of fairness -> what it measures, on which its limit is set, and not on the gap."""
 
 
 def _fairness(
@@ -309,8 +306,8 @@ def _fairness(
     )
     text = (
         f"Of {count(total)} {_people_of(report, worst)}{answered}{among[labels]}, {emphasis} {_outcome(report)}; of "
-        f"{count(total)} {_people_of(report, best)}{answered}, {count(high)}. Gap between groups {gap.value:.3f}, "
-        f"95% CI {gap.low:.3f} to {gap.high:.3f}; {_LIMITED[row.check]} {row.value}{_limit_text(row)}.{more}"
+        f"{count(total)} {_people_of(report, best)}{answered}, {count(high)}. Gap {gap.value:.3f}, "
+        f"95% CI {gap.low:.3f} to {gap.high:.3f}; {_LIMITED[row.check]} {row.value}.{more}"
     )
     return PeopleSentence(
         check=row.check,
