@@ -1,6 +1,5 @@
 """What could be released instead: the first narrower release that passes is named, and no other is."""
 
-import json
 import re
 from dataclasses import replace
 from functools import cache
@@ -13,7 +12,7 @@ import pytest
 from core.auditing import MissingAnswers, commented_plan, inputs, plan_text, read_plan, run_audit, suggested_plan
 from core.auditing import run as run_module
 from core.auditing.inputs import answer_line, plan_comments, require_answers
-from core.auditing.policy import Alternative, default_policy, judge, predictions_policy, unchanged_rows
+from core.auditing.policy import default_policy, judge, predictions_policy, unchanged_rows
 from core.auditing.result import data_caveats, input_answers
 from core.auditing.run import audited_of, measured_alternatives
 from core.auditing.suggestion import sets_missing
@@ -29,7 +28,6 @@ from tests import samples
 from tests.input_cases import CASES, csv_of
 from tests.policy_samples import done, policy
 from tests.refusals import exit_code
-from tests.samples_report import sample
 
 
 @cache
@@ -91,17 +89,14 @@ def test_narrower_releases_are_sought_where_released_outputs_do_not_pass(auc, un
 
 @pytest.mark.parametrize("unfairness", [0.0, 0.9])
 def test_releases_are_measured_until_nothing_is_open_but_what_none_changes(unfairness, monkeypatch):
-    measured_auc = {1: 0.9, None: 0.5}
+    measured_auc = {1: done("membership_auc", 0.9, 0.01), None: done("membership_auc", 0.5, 0.01)}
     releases = (OutputsPlan(decimals=1), OutputsPlan(released="labels"), OutputsPlan(decimals=1))
     monkeypatch.setattr(run_module, "narrower_releases", lambda audited: releases)
-    monkeypatch.setattr(
-        run_module, "measured", lambda check, audited: done(check, measured_auc[audited.outputs.decimals], 0.01)
-    )
+    monkeypatch.setattr(run_module, "measured", lambda check, audited: measured_auc[audited.outputs.decimals])
     monkeypatch.setattr(run_module, "output_checks", lambda: frozenset({"membership_auc"}))
-    audited = SimpleNamespace(
-        attribute="sex", progress=Progress(1), releasing=lambda outputs: SimpleNamespace(outputs=outputs)
-    )
-    measurements = (done("membership_auc", 0.9, 0.01), done("unfairness", unfairness, 0.01))
+    audited = SimpleNamespace(attribute="sex", progress=Progress(1))
+    audited.releasing = lambda outputs: SimpleNamespace(outputs=outputs)
+    measurements = (measured_auc[1], done("unfairness", unfairness, 0.01))
     limits = policy(membership_auc=0.6, unfairness=0.1)
     alternatives = measured_alternatives(audited, limits, measurements)
     assert [alternative.outputs for alternative in alternatives] == [*releases[:2]]
@@ -110,21 +105,10 @@ def test_releases_are_measured_until_nothing_is_open_but_what_none_changes(unfai
     assert [row.check for row in unchanged_rows(verdict.rows)] == ["unfairness"] * bool(unfairness)
 
 
-def test_a_report_whose_tries_were_altered_is_refused_in_one_sentence():
-    tried = Alternative(outputs=OutputsPlan(released="labels"), measurements=(), tries=1)
-    altered = json.loads(to_json(report_document(replace(sample(), alternatives=(tried,)))))
-    altered["alternatives"][0]["tries"] = 0
-    with pytest.raises(InputError, match=r"alternatives/0/tries"):
-        from_json(json.dumps(altered))
-
-
-PLAN = samples.plan()
-
-
-def fact(kind, severity, key, point, *repairs, more=""):
+def fact(kind, severity, key, point, *repairs):
     """Return a fact with its repairs, each a title and what it changes."""
     repairs = tuple(Repair(title=title, changes=changes) for title, changes in repairs)
-    return Fact(kind=kind, severity=severity, point=point, more=more, key=key, repairs=repairs)
+    return Fact(kind=kind, severity=severity, point=point, more="1 of 2.", key=key, repairs=repairs)
 
 
 REVERSED = fact(
@@ -133,17 +117,10 @@ REVERSED = fact(
     ("It predicts no", {"positive": "no"}),
     ("It is right so", {"confirmed": ("reversed_score",)}),
 )
-FAVOUR = fact(
-    *("favourable", Severity.QUESTION, "data.favourable"),
-    "Which value of hired is good for the person?",
-    ("yes is good", {"favourable": "yes"}),
-    more="hired is yes for 51%, no for 49%.",
-)
-ANSWER = fact(
-    *("possible_answers", Severity.GUESS, "data.score"),
-    "risk_score may be a model's answer and is left out.",
-    ("It is the score", {"score": "risk_score", "threshold": "0.4"}),
-)
+YES = ("yes is good", {"favourable": "yes"})
+FAVOUR = fact("favourable", Severity.QUESTION, "data.favourable", "Which value is good for the person?", YES)
+SCORE = ("It is the score", {"score": "risk_score", "threshold": "0.4"})
+ANSWER = fact("possible_answers", Severity.GUESS, "data.score", "risk_score may be a model's answer.", SCORE)
 NOTE = fact("repeated_records", Severity.NOTE, "", "12 of 900 records equal another one.")
 
 
@@ -151,41 +128,39 @@ def answering(monkeypatch, *facts):
     monkeypatch.setattr(inputs, "check_input", lambda frame, roles, guesses=(): facts)
 
 
-@pytest.mark.parametrize("facts", [(REVERSED,), (FAVOUR, REVERSED)], ids=["one", "two"])
-def test_each_missing_answer_is_a_line(facts, monkeypatch):
-    answering(monkeypatch, *facts, NOTE)
+def test_a_single_missing_answer_is_the_only_line(monkeypatch):
+    answering(monkeypatch, REVERSED, NOTE)
     with pytest.raises(MissingAnswers) as caught:
         require_answers(samples.table(100), samples.ROLES)
-    lines = str(caught.value).splitlines()
-    headline = ["Answers missing before an audit: 2."] * (len(facts) - 1)
-    assert lines == [*headline, *map(answer_line, facts)]
+    assert str(caught.value) == answer_line(REVERSED)
 
 
 def test_the_command_ends_in_3_with_a_line_for_each_answer(monkeypatch, tmp_path, capsys):
     samples.frame(300).to_csv(tmp_path / "people.csv", index=False)
     plan = tmp_path / "plan.toml"
-    plan.write_text(plan_text(PLAN), "utf-8")
-    answering(monkeypatch, FAVOUR, REVERSED)
+    plan.write_text(plan_text(samples.plan()), "utf-8")
+    answering(monkeypatch, FAVOUR, REVERSED, NOTE)
     assert exit_code("audit", plan, "--out", tmp_path / "out", "--no-self-test", "-q") == 3
-    assert capsys.readouterr().err.splitlines()[1:] == [f"- {answer_line(FAVOUR)}", f"- {answer_line(REVERSED)}"]
+    headline, *lines = capsys.readouterr().err.splitlines()
+    assert headline.endswith("Answers missing before an audit: 2.")
+    assert lines == [f"- {answer_line(FAVOUR)}", f"- {answer_line(REVERSED)}"]
     assert not (tmp_path / "out").exists()
 
 
 def test_open_questions_are_commented_keys_of_a_plan():
     comments = plan_comments((FAVOUR, REVERSED, ANSWER, NOTE))
     assert set(comments) == {"data.favourable", "data.positive", "data.score"}
-    roles = replace(samples.ROLES, favourable="")
-    plan = replace(PLAN, config=replace(PLAN.config, roles=roles))
+    plan = samples.given_plan(prediction="town", favourable="")
     text = commented_plan(plan, notes=comments, instead=comments)
     lines = text.splitlines()
     assert {f"# Question: {FAVOUR.text}", "# favourable =   (required)"} <= {*lines}
     assert '# positive = "no"   (It predicts no)' in lines[: lines.index('positive = "yes"')]
-    assert read_plan(text).config.roles == roles
+    assert read_plan(text).config.roles == plan.config.roles
 
 
 def test_answer_line_is_what_is_written_in_the_plan():
     assert answer_line(REVERSED) == (
-        "data.positive: 'score' is lower where 'hired' is 'yes': AUC 0.132. "
+        "data.positive: 'score' is lower where 'hired' is 'yes': AUC 0.132. 1 of 2. "
         'Write data.positive = "no" (It predicts no) or data.confirmed = ["reversed_score"] (It is right so).'
     )
     assert 'data.score = "risk_score" and model.threshold = "0.4"' in answer_line(ANSWER)
@@ -195,10 +170,10 @@ def test_data_caveats_tell_a_confirmed_block_from_a_note():
     frame = samples.frame(600)
     frame["score"] = np.where(frame["hired"] == "yes", 0.2, 0.8) + 0.15 * frame["skill"].rank(pct=True).round(2)
     table = read_table(frame.to_csv(index=False).encode(), "people.csv")
-    roles = replace(samples.ROLES, score="score")
-    blocking = [fact for fact in check_input(table.frame, roles) if fact.severity is Severity.BLOCKING]
-    roles = replace(roles, confirmed=tuple(fact.kind for fact in blocking))
-    audited = audited_of(samples.given_plan(score="score", confirmed=roles.confirmed), table)
+    facts = check_input(table.frame, replace(samples.ROLES, score="score"))
+    blocking = [fact for fact in facts if fact.severity is Severity.BLOCKING]
+    confirmed = tuple(fact.kind for fact in blocking)
+    audited = audited_of(samples.given_plan(score="score", confirmed=confirmed), table)
     texts = [caveat.text for caveat in data_caveats(audited, table) if caveat.kind is CaveatKind.INPUT_CONFIRMED]
     assert len(texts) == len(blocking) > 1
     assert all(text.startswith(fact.point) for text, fact in zip(texts, blocking, strict=True))
@@ -249,7 +224,7 @@ def test_a_label_of_letters_and_predictions_of_digits_agree_as_words_do():
 
 
 def test_sets_missing_counts_the_checks_that_decide_without_a_column_of_the_sets():
-    with_sets = suggested_plan(read_table(csv_of(CASES["base"].frame()), "people.csv"), "people.csv")
+    with_sets = suggested_plan(table_of("base"), "people.csv")
     assert "sets_missing" not in {fact.kind for fact in with_sets.policy_facts()}
     people = CASES["base"].frame()
     people["zq"] = people.pop("set").replace({"train": "A", "test": "B"})
@@ -257,17 +232,13 @@ def test_sets_missing_counts_the_checks_that_decide_without_a_column_of_the_sets
     suggestion = suggested_plan(table, "people.csv")
     (fact,) = (fact for fact in suggestion.policy_facts() if fact.kind == "sets_missing")
     assert (fact.severity, fact.key) == (Severity.CAUTION, "data.sets")
-    decisive = {"default": 0, "predictions": 0}
-    for name, shipped in (("default", default_policy()), ("predictions", predictions_policy())):
+    policy, numbers = predictions_policy(), []
+    for shipped in (policy, default_policy()):
         assert shipped.name in fact.more
-        decisive[name] = sum(limit.required and limit.if_not_run == "blocks" for limit in shipped.limits)
-    numbers = [int(text) for text in re.findall(r"\b\d+\b", fact.more)]
-    of_membership = sum(limit.check.startswith("membership") for limit in predictions_policy().limits)
-    assert numbers == [decisive["predictions"], decisive["default"], of_membership]
-    requiring = replace(
-        predictions_policy(),
-        limits=tuple(replace(limit, if_not_run="blocks") for limit in predictions_policy().limits),
-    )
+        numbers.append(sum(limit.required and limit.if_not_run == "blocks" for limit in shipped.limits))
+    numbers.append(sum(limit.check.startswith("membership") for limit in policy.limits))
+    assert [int(text) for text in re.findall(r"\b\d+\b", fact.more)] == numbers
+    requiring = replace(policy, limits=tuple(replace(limit, if_not_run="blocks") for limit in policy.limits))
     (fact,) = sets_missing(table, replace(suggestion.roles, sensitive="dept"), requiring)
     assert "block the release" in fact.more
     assert [repair.changes for repair in fact.repairs] == [{"sets": "zq"}]  # sex has two values as well
@@ -276,12 +247,9 @@ def test_sets_missing_counts_the_checks_that_decide_without_a_column_of_the_sets
 def test_a_column_of_bare_codes_says_who_was_in_training():
     """The same records and numbers as where the column says train and test."""
     people = CASES["base"].frame()
-    named_table = read_table(csv_of(people), "people.csv")
     people["zq"] = people.pop("set").replace({"train": "A", "test": "B"})
     table = read_table(csv_of(people), "people.csv")
-    suggestion = suggested_plan(table, "people.csv")
-    (fact,) = (fact for fact in suggestion.policy_facts() if fact.kind == "sets_missing")
-    roles = replace(suggestion.roles, favourable="yes", **fact.repairs[0].changes)
+    roles = replace(suggested_plan(table, "people.csv").roles, favourable="yes", sets="zq")
     (question,) = (fact for fact in check_input(table.frame, roles) if fact.severity is Severity.QUESTION)
     assert question.kind == "training_value"
     assert {repair.changes["training_value"] for repair in question.repairs} == {"A", "B"}
@@ -289,8 +257,8 @@ def test_a_column_of_bare_codes_says_who_was_in_training():
         build_dataset(table, replace(roles, training_value="C"))
     roles = replace(roles, training_value="A")
     assert not {fact.kind for fact in check_input(table.frame, roles)} & {"training_value", "sets"}
-    named_roles = replace(suggested_plan(named_table, "people.csv").roles, favourable="yes")
-    expected = build_dataset(named_table, named_roles)
+    named_roles = replace(suggested_plan(table_of("base"), "people.csv").roles, favourable="yes")
+    expected = build_dataset(table_of("base"), named_roles)
     assert build_dataset(table, roles).sets.tolist() == expected.sets.tolist()
     assert "Answered: the model was trained where zq is A." in input_answers(table.frame, roles)
 
@@ -299,12 +267,10 @@ def test_what_was_answered_at_the_gate_stands_among_the_caveats():
     people = CASES["base"].frame().drop(columns="predicted")
     people["score"] = (1 - people["score"]).round(3)
     table = read_table(csv_of(people), "people.csv")
-    suggestion = suggested_plan(table, "people.csv", favourable="yes", attribute="sex")
-    roles = suggestion.plan.config.roles
-    assert input_answers(table.frame, roles) == ()
-    turned = replace(roles, positive="no", excluded=("dept", "income"))
-    config = replace(suggestion.plan.config, roles=turned)
-    audited = audited_of(replace(suggestion.plan, config=config), table)
+    plan = suggested_plan(table, "people.csv", favourable="yes", attribute="sex").plan
+    assert input_answers(table.frame, plan.config.roles) == ()
+    turned = replace(plan.config.roles, positive="no", excluded=("dept", "income"))
+    audited = audited_of(replace(plan, config=replace(plan.config, roles=turned)), table)
     texts = [caveat.text for caveat in data_caveats(audited, table) if caveat.kind is CaveatKind.INPUT_CHECK]
     direction, left_out = input_answers(table.frame, turned)
     assert {direction, left_out} <= {*texts}

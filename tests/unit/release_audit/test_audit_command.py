@@ -24,7 +24,6 @@ from tests.samples_report import sample
 PLAN = catalogue_plan("demo")
 PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
 SMALL = replace(samples.plan(), bias_queries=BiasQueriesSettings(questions=4, people=40, repeats=2))
-
 FAILED = replace(sample().self_tests[0], passed=False)
 
 
@@ -113,10 +112,7 @@ PLANS = {
         ("audit plan.toml --out out --policy plan.toml", "plan.toml"),
         ("audit missing.toml --out out", "data.file must be a file that can be read, got 'people.csv'"),
         ("audit leaving.toml --out out", "data.file must be a file inside the plan's folder, got the link"),
-        (
-            "audit empty.toml --out out",
-            "empty.toml: [data] must name a dataset of the catalogue or a file, got neither.",
-        ),
+        ("audit empty.toml --out out", "[data] must name a dataset of the catalogue or a file, got neither."),
         ("audit policy.toml --out out", "policy must be a file that can be read, got 'absent.toml'"),
         ("init --file people2.csv --dataset demo", "--dataset must be left out with --file"),
         ("init --file nobody.csv", "name yours with --attribute COLUMN."),
@@ -137,37 +133,30 @@ def test_unusable_input_is_one_sentence(command, message, tmp_path, monkeypatch,
     assert not (tmp_path / "out").exists()
 
 
-@pytest.fixture
-def init(tmp_path, capsys):
-    """Write people and perhaps a model of them, and return the plan for them, as it is printed, and the notes."""
-
-    def of(people, *arguments, model=None):
-        people.to_csv(tmp_path / "people.csv", index=False)
-        if model is not None:
-            (tmp_path / "model.skops").write_bytes(skops.io.dumps(model))
-            arguments = (*arguments, "--model", tmp_path / "model.skops")
-        assert exit_code("init", "--file", tmp_path / "people.csv", *arguments) == 0
-        output = capsys.readouterr()
-        return read_plan(output.out), output.out, output.err
-
-    return of
+def printed_plan(folder, capsys, people, *arguments):
+    """Return what init prints for these people, the plan in it, and their table."""
+    people.to_csv(folder / "people.csv", index=False)
+    assert exit_code("init", "--file", folder / "people.csv", "--favourable", "yes", *arguments) == 0
+    text = capsys.readouterr().out
+    plan = read_plan(text)
+    return text, plan, load_table(plan, folder=folder, data_folder=None)
 
 
-def test_init_promises_what_the_predictions_keep_to(init, tmp_path):
+def test_init_promises_what_the_predictions_keep_to(tmp_path, capsys):
     """And the audit by that plan finds the promise true, one step below it false."""
     people = samples.frame(900)
     prefers = 1.5 * people["skill"] + (people["origin"] == "north") > 0  # one group
-    plan, _, _ = init(people.assign(prediction=np.where(prefers, "yes", "no")), "--favourable", "yes")
-    table = load_table(plan, folder=tmp_path, data_folder=None)
+    _, plan, table = printed_plan(tmp_path, capsys, people.assign(prediction=np.where(prefers, "yes", "no")))
     achieved, promised = audited_of(plan, table).model.unfairness_train, plan.config.tolerance
     assert achieved > 0.05 and promised - 0.001 < achieved <= promised == round(promised, 3)
 
 
-def test_a_model_file_promises_what_its_answers_keep_to(init, tmp_path, capsys):
+def test_a_model_file_promises_what_its_answers_keep_to(tmp_path, capsys):
     people = model_samples.people()
     people = people.assign(sex=["F" if i % 3 else "M" for i in range(len(people))])
-    plan, text, _ = init(people, "--label", "approved", "--favourable", "yes", model=model_samples.pipeline())
-    table = load_table(plan, folder=tmp_path, data_folder=None)
+    (tmp_path / "model.skops").write_bytes(skops.io.dumps(model_samples.pipeline()))
+    arguments = ("--label", "approved", "--model", tmp_path / "model.skops")
+    text, plan, table = printed_plan(tmp_path, capsys, people, *arguments)
     achieved = audited_of(plan, table, model_file=load_model(plan, folder=tmp_path)).model.unfairness_train
     assert plan.config.tolerance - 0.001 < achieved <= plan.config.tolerance
     assert (plan.outputs, plan.bias_queries.questions) == (OutputsPlan(), 0)
@@ -178,9 +167,8 @@ def test_a_model_file_promises_what_its_answers_keep_to(init, tmp_path, capsys):
 
 
 def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path, capsys):
-    for name in ("data", "plans"):
-        (tmp_path / name).mkdir()
-    table, plan, elsewhere = (tmp_path / name for name in ("data/people.csv", "plan.toml", "plans/plan.toml"))
+    (tmp_path / "data" / "plans").mkdir(parents=True)
+    table, plan, elsewhere = (tmp_path / name for name in ("data/people.csv", "plan.toml", "data/plans/plan.toml"))
     samples.frame(300).to_csv(table, index=False)
     assert exit_code("init", "--file", table, "-o", plan) == 0
     assert read_plan(plan.read_text("utf-8")).data.file == "data/people.csv"

@@ -31,24 +31,12 @@ from tests import samples
 from tests.policy_samples import policy
 
 BARE = samples.plan(seed=7)
-CONFIG = BARE.config
 PLAN = replace(BARE, membership=MembershipSettings(shadows=4))
 
 
 @pytest.fixture(scope="module")
 def small():
     return audited_of(PLAN, samples.table(1500, seed=8))
-
-
-@pytest.fixture(scope="module")
-def audit(small):
-    return whole_audit(CONFIG, dataset=small.dataset)
-
-
-@pytest.fixture(scope="module")
-def large():
-    """Enough outsiders of each group for a rate of 1%."""
-    return audited_of(PLAN, samples.table(9000, seed=8))
 
 
 def done(check, audited):
@@ -76,22 +64,24 @@ def test_attribute_gains_are_paired_and_of_the_attacker_who_gains_most(small):
     assert abs(done("attribute_bits", small).estimate.value) < 0.05
 
 
-def test_correction_gain_is_the_best_after_minus_the_best_before(small, audit, monkeypatch):
+def test_correction_gain_is_the_best_after_minus_the_best_before(small, monkeypatch):
     monkeypatch.setattr("core.studies.correction.study.TOLERANCES", ())  # let tables have the promised one alone
     measurement = done("correction_gain", small)
+    audit = whole_audit(BARE.config, dataset=small.dataset)
     disclosures = [audit.disclose(applied_tolerance(audit), adversary=kind) for kind in ATTACKERS]
     before, after = ([getattr(x, when).value for x in disclosures if x.after] for when in ("before", "after"))
     majority = disclosures[0].majority.value
     assert len(after) == 4 and small.model.unfairness_train > 0.05  # so that the promise is false
     assert measurement.estimate.value == max(majority, *after) - max(majority, *before)
     assert measurement.control.value == max(majority, *before)
-    assert measurement.attacked.startswith(false_promise(CONFIG.tolerance, small.model.unfairness_train))
+    assert measurement.attacked.startswith(false_promise(BARE.config.tolerance, small.model.unfairness_train))
     rows = tables(small)["Correction with a true tolerance"]
     assert {(row["tolerance"], row["true"]) for row in rows} == {(applied_tolerance(audit), "yes")}
 
 
 @pytest.mark.long
-def test_membership_checks_are_the_largest_of_the_attacks(large):
+def test_membership_checks_are_the_largest_of_the_attacks():
+    large = audited_of(PLAN, samples.table(9000, seed=8))  # enough outsiders of each group for a rate of 1%
     result, _ = result_of(STUDY, large)
     guesses = result.guesses
     assert list(guesses) == ["loss", "released", "quantile", "lira", "lira_boosted", "rmia"]

@@ -26,16 +26,17 @@ VENDOR = RegisterPlan(model="Vendor default", version="2.1", purpose="To “call
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('model = "Vendor default"', "register.version must be given where register.model is"),
-        ('version = "2.1"', "register.model must be given where register.version is"),
-        ('model = "V"\nversion = "1"\nreview = "soon"', "register.review must be a day written YYYY-MM-DD"),
-        ('model = "V"\nversion = 1', "register.version must be"),
-        (f'model = "{"x" * 81}"\nversion = "1"', "register.model must"),
+        ('[register]\nmodel = "Vendor default"', "register.version must be given where register.model is"),
+        ('[register]\nversion = "2.1"', "register.model must be given where register.version is"),
+        ('[register]\nmodel = "V"\nversion = "1"\nreview = "soon"', "register.review must be a day written YYYY-MM-DD"),
+        ('[attackers]\npartner = "perhaps"', r'\[attackers\]: partner must begin with "yes", .*got \'perhaps\''),
+        ('[attackers]\npartner = "yes"', r"\[attackers\]: date must be given"),
+        ('[attackers]\nsomeone = "yes"', r"\[attackers\] must hold only the keys date"),
     ],
 )
-def test_a_register_that_there_cannot_be(text, message):
+def test_a_register_and_attackers_that_there_cannot_be(text, message):
     with pytest.raises(InputError, match=message):
-        read_plan(f"{DEMO}[register]\n{text}")
+        read_plan(DEMO + text)
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=12)

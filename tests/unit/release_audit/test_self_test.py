@@ -121,24 +121,19 @@ def test_the_law_of_the_people():
 
 @pytest.fixture
 def counted(monkeypatch):
-    calls = []
-
-    def short(*, report):
-        calls.append(1)
-        return self_test(runs=10, tried=[trial(lambda run, planted: planted)])
-
+    short = Mock(side_effect=lambda report: self_test(runs=10, tried=[trial(lambda run, planted: planted)]))
     monkeypatch.setattr(module, "self_test", short)
-    return calls
+    return short
 
 
 def test_cached_self_test_is_made_again_once_a_package_changes(tmp_path, counted, monkeypatch):
     folder = tmp_path / "new" / "folder"
     first = cached_self_test(folder)
-    assert cached_self_test(folder) == first and len(counted) == 1
+    assert cached_self_test(folder) == first and counted.call_count == 1
     assert list(folder.iterdir()) == [kept_file(folder)]
     monkeypatch.setattr(module, "versions", lambda: {"numpy": "0.1"})
     cached_self_test(folder)
-    assert len(counted) == 2
+    assert counted.call_count == 2
 
 
 DAMAGES = {
@@ -156,7 +151,7 @@ def test_a_damaged_or_foreign_file_is_written_anew(tmp_path, counted, damage):
     content = file.read_bytes()
     file.write_bytes(DAMAGES[damage](content))
     assert file.read_bytes() != content
-    assert cached_self_test(tmp_path) == first and len(counted) == 2
+    assert cached_self_test(tmp_path) == first and counted.call_count == 2
     assert file.read_bytes() == content
 
 

@@ -15,14 +15,13 @@ import typst
 from core.auditing import RegisterPlan, read_plan
 from core.auditing.policy import CHECKS, Alternative, Limit, default_policy, judge
 from core.base.caveats import Caveat, CaveatKind
-from core.base.errors import InputError
 from core.report import Reports
 from core.report.brief import _NOT_COVERED, DENSITIES, WORD_LIMIT, brief_content, plain_line
 from core.report.brief_files import _FONTS, brief_html, brief_pdf
 from core.report.page import required_counts, to_html
 from core.report.regulations import legal_texts
 from core.stats.estimates import proportion
-from core.studies.study import KNOWN_RECORDS, not_run
+from core.studies.study import KNOWN_RECORDS
 from core.studies.subject import OutputsPlan
 from tests.html_reader import Reader
 from tests.policy_samples import done
@@ -38,36 +37,24 @@ WIDE = "W" * 60
 MARKUP = '#panic("x") *b* $x$ @ref <label> \\u{41} [x] `raw` // c /* c */ = h'
 A4 = (595.3, 841.9)
 MARGIN = 24.0
-LONG_SOURCE = "Directive of the group-wide model risk governance committee, annex 4, section 12"
 
-CONFIRMED = tuple(
-    Caveat(
-        CaveatKind.INPUT_CONFIRMED, f"“risk_{i}” looks like an output of the model, not a fact about a person. {more}"
-    )
-    for i, more in enumerate(["It tells “decision” by itself and not the label. This is confirmed. " * 3] * 3)
-)
+OUTPUT = "“risk_{}” looks like an output of the model, not a fact about a person."
 FAR = {name: 0.5 if check.at_least else check.chance + 0.3 for name, check in CHECKS.items()}
-LABELS = OutputsPlan(released="labels")
 
 
 def measured(values):
-    """Return a measurement for each check: a number, or None for one that was not run."""
-    return tuple(
-        not_run(check, "No column says which records were trained on.") if value is None else done(check, value, 0.005)
-        for check, value in values.items()
-    )
+    return tuple(done(check, value, 0.005) for check, value in values.items())
 
 
-def audit_of(values, *, alternatives=None, attribute="sex", **limit):
-    """Return an audit with a limit on each check, and what was tried instead."""
+def audit_of(values, *, of_labels=(), attribute="sex", **limit):
+    """Return an audit with a limit on each check, and what labels alone were measured to give away instead."""
     shipped = {entry.check: entry.value for entry in default_policy().limits}
     limits = tuple(
         Limit(check=check, value=shipped.get(check, 0.1), rationale="As agreed.", **limit) for check in values
     )
-    steps = tuple(
-        Alternative(outputs=outputs, measurements=measured(narrower), tries=len(alternatives or ()))
-        for outputs, narrower in (alternatives or {}).items()
-    )
+    steps = ()
+    if of_labels:
+        steps = (Alternative(outputs=OutputsPlan(released="labels"), measurements=measured(of_labels), tries=1),)
     audit, measurements = sample(), measured(values)
     return replace(
         audit,
@@ -81,16 +68,15 @@ def audit_of(values, *, alternatives=None, attribute="sex", **limit):
 
 def crowded():
     """Return an audit in which every check fails, with every caveat and long names."""
-    caveats = tuple(Caveat(kind, f"Text of {kind}.", count=12345) for kind in CaveatKind) + CONFIRMED
+    caveats = [Caveat(kind, f"Text of {kind}.", count=12345) for kind in CaveatKind]
+    more = " It tells “decision” by itself and not the label. This is confirmed." * 3
+    caveats += [Caveat(CaveatKind.INPUT_CONFIRMED, OUTPUT.format(i) + more) for i in range(3)]
     name = f"gender identity as recorded {WIDE}"
-    audit = audit_of(FAR, alternatives={LABELS: {"membership_auc": 0.57}}, attribute=name, source=LONG_SOURCE)
-    verdict = replace(audit.verdict, caveats=caveats)
+    source = "Directive of the group-wide model risk governance committee, annex 4, section 12"
+    audit = audit_of(FAR, of_labels={"membership_auc": 0.57}, attribute=name, source=source)
+    verdict = replace(audit.verdict, caveats=tuple(caveats))
     plan = replace(audit.plan, title=f"Consumer credit default {WIDE}")
     return replace(audit, verdict=verdict, plan=plan)
-
-
-def hostile():
-    return with_texts(crowded(), lambda text: f"{text} {MARKUP} {HOSTILE}" if text else text)
 
 
 def signed():
@@ -105,7 +91,7 @@ CASES = {
     "sample": lambda: (judged_audit(), ()),
     "small groups": lambda: (sample(SMALL_GROUPS), ()),
     "crowded": lambda: (crowded(), ()),
-    "hostile": lambda: (hostile(), signed()),
+    "hostile": lambda: (with_texts(crowded(), lambda text: text and f"{text} {MARKUP} {HOSTILE}"), signed()),
 }
 
 
@@ -153,15 +139,11 @@ def text_of(audit, *more, **values):
 def test_brief_names_each_confirmed_block_even_in_the_densest():
     text = text_of(crowded())
     caveats = text[text.index("Caveats") :]
-    for i in range(3):
-        assert f"“risk_{i}” looks like an output of the model, not a fact about a person." in caveats
+    assert all(OUTPUT.format(i) in caveats for i in range(3))
     assert caveats.index("risk_2") < caveats.index("Drift")
 
 
-NOTED = tuple(
-    Caveat(CaveatKind.INPUT_CHECK, text)
-    for text in ("class = K1 is chosen as good for the person.", "vendor_score may come from another model.")
-)
+NOTED = [Caveat(CaveatKind.INPUT_CHECK, text) for text in ("K1 is chosen as good.", "vendor_score is another's.")]
 COLUMNS = Caveat(CaveatKind.OTHER_COLUMNS, "Audited: sex, and no other column. Not audited: birthplace.", count=1)
 
 
@@ -179,14 +161,11 @@ def test_brief_has_each_point_of_the_input_check_and_what_is_audited(dense):
 
 def test_brief_folded_checks_and_law_have_no_number():
     content = brief_content(Reports(audit_of(dict.fromkeys(FAR, 0.0))).document)
-    assert content["limits"]["folded"] and not any(map(char_is_digit, (e["text"] for e in content["limits"]["folded"])))
     (fairness,) = (row for row in content["law"]["rows"] if "10(2)(f)" in row["provision"])
-    assert not char_is_digit(fairness["evidence"])
-
-
-def char_is_digit(text):
-    """Return whether a text holds a digit, but for "1% FPR" in a name."""
-    return bool(re.search(r"\d", text.replace("1% FPR", "")))
+    texts = [entry["text"] for entry in content["limits"]["folded"]]
+    assert texts
+    for text in (*texts, fairness["evidence"]):
+        assert not re.search(r"\d", text.replace("1% FPR", ""))  # in a name
 
 
 @pytest.mark.parametrize(("auc", "is_leak"), [(0.5, False), (0.7, True)])
@@ -197,8 +176,8 @@ def test_brief_speaks_of_memory_where_an_attack_finds_members(auc, is_leak):
 
 
 def test_brief_says_on_how_many_records_and_how_many_the_attacker_knows():
-    measurement = replace(done("attribute_excess", 0.1, 0.005), details={KNOWN_RECORDS: 914})
     audit = audit_of({"attribute_excess": 0.1})
+    measurement = replace(audit.measurements[0], details={KNOWN_RECORDS: 914})
     verdict = judge(audit.verdict.policy, (measurement,), attribute="sex")
     content = brief_content(Reports(replace(audit, measurements=(measurement,), verdict=verdict)).document)
     (sentence,) = content["people"]["sentences"]
@@ -209,7 +188,7 @@ def test_brief_says_on_how_many_records_and_how_many_the_attacker_knows():
 def test_brief_cuts_no_reason_of_a_statement():
     why = "the garden federation gets all scores every year, with names and plots, on a list"
     plan = read_plan(f'[data]\ndataset = "demo"\n[attackers]\ndate = "2026-11-20"\npartner = "yes: {why}"\n')
-    audit = replace(judged_audit(), plan=replace(judged_audit().plan).with_attackers(plan.attackers))
+    audit = replace(judged_audit(), plan=judged_audit().plan.with_attackers(plan.attackers))
     for dense in range(len(DENSITIES) - 1):
         rows = brief_content(Reports(audit).document, dense=dense)["attackers"]["rows"]
         assert any(row["met_text"].endswith(why) for row in rows)
@@ -238,19 +217,6 @@ def test_brief_pdf_same_bytes_tagged():
     assert pdf.is_tagged()
     assert pdf.get_metadata_value("Title") == "Fail: Loan model, spring release. FairLeak decision brief"
     assert b"/Lang" in pdf_bytes and b"pdfuaid" in pdf_bytes
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('partner = "perhaps"', r'\[attackers\]: partner must begin with "yes", "partly" or "no".*got \'perhaps\''),
-        ('partner = "yes"', r"\[attackers\]: date must be given"),
-        ('someone = "yes"', r"\[attackers\] must hold only the keys date"),
-    ],
-)
-def test_plan_attackers_refused(line, message):
-    with pytest.raises(InputError, match=message):
-        read_plan(f'[data]\ndataset = "demo"\n[attackers]\n{line}\n')
 
 
 @pytest.mark.parametrize(("count", "more"), [(5, []), (7, ["2"])])
@@ -309,7 +275,7 @@ def test_brief_keeps_the_purpose_whole_and_names_the_files_of_its_annex():
 
 
 def test_brief_remedy_rows_have_an_interval_and_a_baseline():
-    audit = audit_of({"attribute_excess": 0.3}, alternatives={LABELS: {"attribute_excess": 0.011}})
+    audit = audit_of({"attribute_excess": 0.3}, of_labels={"attribute_excess": 0.011})
     tried = brief_content(Reports(audit).document)["remedy"]["tried"]
     assert [row["interval"] for row in tried["rows"]] == ["+0.6 to +1.6"]
     assert "95% CI" in tried["column"] and tried["beside"] == "Chance: 0.0 points."
