@@ -21,7 +21,6 @@ from core.store.history import History
 from tests.refusals import exit_code, refused
 from tests.samples_report import judged_audit, places
 
-RUNS = 12
 CAUGHT = "membership_caught"
 AUDIT = judged_audit()
 REPORT = to_json(report_document(AUDIT))
@@ -189,7 +188,7 @@ def test_no_wrong_value_anywhere_ends_in_a_traceback(tmp_path, capsys):
     rng = random.Random(3)
     strange = [None, True, -1, 0, 1e308, 10**30, "", "\ud800", "x" * 5000, "inf", [], {}, [[]], {"value": None}]
     path = tmp_path / "report.json"
-    for _ in range(RUNS):
+    for _ in range(12):
         document = json.loads(REPORT)
         holder, key, _ = rng.choice(list(places(document)))
         holder[key] = rng.choice(strange)
@@ -198,14 +197,9 @@ def test_no_wrong_value_anywhere_ends_in_a_traceback(tmp_path, capsys):
         assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.fixture
-def out(tmp_path):
-    assert write_audit(Reports(AUDIT), tmp_path / "out") == ""
-    return tmp_path / "out"
-
-
-def test_report_brief_writes_what_an_audit_writes(out, tmp_path):
-    folder = out / "internal"
+def test_report_brief_writes_what_an_audit_writes(tmp_path):
+    out, folder = tmp_path / "out", tmp_path / "out" / "internal"
+    assert write_audit(Reports(AUDIT), out) == ""
     document = Reports(AUDIT).document
     contents = {"brief.html": brief_html(document).encode(), "brief.pdf": brief_pdf(document)}
     assert {name: (folder / name).read_bytes() for name in contents} == contents
@@ -229,13 +223,13 @@ def test_report_brief_without_the_extra(tmp_path, monkeypatch, capsys):
     assert "install what requirements-pdf.txt lists" in message
 
 
-def test_report_brief_refuses_bad_input(out, tmp_path, capsys):
-    report = out / "internal" / "report.json"
-    broken = tmp_path / "broken.json"
+def test_report_brief_refuses_bad_input(tmp_path, capsys):
+    sound, broken = tmp_path / "sound.json", tmp_path / "broken.json"
+    sound.write_text(REPORT, "utf-8")
     broken.write_text(forged(all_pass), "utf-8")
     for arguments, phrase in (
         ((tmp_path,), "REPORT must be a report or a folder that holds one"),
-        ((report, "-o", tmp_path / "output.doc"), "--output must end in .html or .pdf, got"),
+        ((sound, "-o", tmp_path / "output.doc"), "--output must end in .html or .pdf, got"),
         ((broken,), "Only a report that holds gets a brief: "),
     ):
         assert phrase in refused(capsys, "report", "brief", *arguments)
@@ -245,7 +239,7 @@ def test_report_brief_refuses_bad_input(out, tmp_path, capsys):
 def folder(tmp_path, monkeypatch):
     """A folder with a report, two pairs of keys, and the first one's signature."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "report.json").write_text(to_json(report_document(AUDIT)), "utf-8")
+    (tmp_path / "report.json").write_text(REPORT, "utf-8")
     for name in ("officer", "other"):
         assert exit_code("report", "sign", "--new-key", f"{name}.pem") == 0
     assert exit_code("report", "sign", "report.json", "--key", "officer.pem") == 0
