@@ -22,10 +22,9 @@ from core.studies.membership.fairpick import FEWEST, MOST, clusters, random_dele
 from core.studies.membership.findings import CurvePoint, fairpick_differences
 from core.studies.membership.tpr_gaps import ComparedSide, _places, permuted_sides, tpr_gaps
 from tests import samples
-from tests.unit.membership.samples import divisions, verdict_arrays
+from tests.unit.membership.samples import verdict_arrays
 
 FEW = {"bootstraps": 200, "permutations": 200}
-ALWAYS = np.ones(300, dtype=bool)
 
 
 def test_vulnerability_disparity_by_hand():
@@ -53,9 +52,10 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name):
         return abs(gap) / math.sqrt(variance)
 
     extreme = []
-    for outside, inside in itertools.product(divisions(7, 3), divisions(9, 4)):
-        sides = np.empty(16, dtype=int)
-        sides[member == 0], sides[member == 1] = outside, inside
+    for outside, inside in itertools.product(itertools.combinations(range(7), 3), itertools.combinations(range(9), 4)):
+        sides = np.zeros(16, dtype=int)
+        sides[np.flatnonzero(member == 0)[[*outside]]] = 1
+        sides[np.flatnonzero(member == 1)[[*inside]]] = 1
         extreme.append(statistic(sides) >= statistic(group) - 1e-9)
     exact = np.mean(extreme)
     drawn = permuted(flagged, people, 40_000, np.random.default_rng(1))
@@ -116,10 +116,6 @@ def test_tpr_gaps_are_between_the_rates_of_each_group_by_itself(ties, fpr):
     assert (gap.group, gap.reference) == ("women", "men")
 
 
-def in_order(score, rng):
-    return score + 1e-10 * rng.random(score.size)
-
-
 @pytest.mark.parametrize("ties", [False, True])
 def test_groups_are_permuted_as_in_a_plain_loop(ties):
     score, group, member = scored(300, ties=ties)
@@ -128,12 +124,12 @@ def test_groups_are_permuted_as_in_a_plain_loop(ties):
         again = group.copy()
         for kind in (0, 1):
             again[member == kind] = rng.permutation(group[member == kind])
-        ordered = in_order(score, rng)
+        ordered = score + 1e-10 * rng.random(score.size)
         sides = [ComparedSide.of(ordered, again == code, member, 0.1) for code in (1, 0)]
         rates = [float(s.above(math.floor(s.rank + rng.random()))) / s.members for s in sides]
         plain.append(rates[0] - rates[1])
     sides = [ComparedSide.of(score, group == code, member, 0.1) for code in (1, 0)]
-    everybody = ComparedSide.of(score, ALWAYS, member, 0.1)
+    everybody = ComparedSide.of(score, np.ones(300, dtype=bool), member, 0.1)
     drawn = permuted_sides(sides, everybody, 1500, np.random.default_rng(2))
     assert ks_2samp(plain, drawn).pvalue > 0.01
 
@@ -154,43 +150,36 @@ def test_permuted_places_are_those_of_different_people():
     assert set(places[0].tolist()) == {1, 2}
 
 
-def drawn(n=900, seed=0):
-    """Return codes, labels and groups; column 0 goes with the group."""
-    rng = np.random.default_rng(seed)
-    groups = (rng.random(n) < 0.4).astype(int)
-    codes = np.column_stack([rng.integers(0, 5, n) + 2 * groups, rng.integers(0, 3, n), rng.integers(0, 9, n)])
-    labels = (rng.random(n) < 0.3 + 0.05 * codes[:, 1]).astype(int)
-    return codes, labels, groups
-
-
-CODES, LABELS, GROUPS = drawn()
-MEMBERS = np.random.default_rng(1).permutation(900)[:700]
-SIDES = SimpleNamespace(features=CODES.astype(float), labels=LABELS, sensitive=GROUPS, group_names=("men", "women"))
-
-
 def test_clusters_are_as_many_as_can_be():
-    clustering = clusters(SIDES, np.arange(900), seed=3)
-    features = (CODES - CODES.mean(axis=0)) / CODES.std(axis=0)
+    rng, n = np.random.default_rng(0), 900
+    women = (rng.random(n) < 0.4).astype(int)
+    codes = np.column_stack([rng.integers(0, 5, n) + 2 * women, rng.integers(0, 3, n), rng.integers(0, 9, n)])
+    labels = (rng.random(n) < 0.3 + 0.05 * codes[:, 1]).astype(int)
+    sides = SimpleNamespace(features=codes.astype(float), labels=labels, sensitive=women, group_names=("men", "women"))
+    clustering = clusters(sides, np.arange(n), seed=3)
+    features = (codes - codes.mean(axis=0)) / codes.std(axis=0)
 
     def tally(cluster, groups, k):
         return [[((cluster == c) & (groups == g)).sum() for g in (0, 1)] for c in range(k)]
 
     for label, counts in clustering.counts.items():
-        of_label = label == LABELS
-        assert counts.tolist() == tally(clustering.cluster[of_label], GROUPS[of_label], len(counts))
+        of_label = label == labels
+        assert counts.tolist() == tally(clustering.cluster[of_label], women[of_label], len(counts))
         assert 1 < len(counts) <= MOST
         assert counts.min() >= FEWEST
         for k in range(len(counts) + 1, MOST + 1):
             more = KMeans(k, n_init=1, random_state=child_seed(3, f"clusters of label {label}"))
-            assert np.min(tally(more.fit_predict(features[of_label]), GROUPS[of_label], k)) < FEWEST
+            assert np.min(tally(more.fit_predict(features[of_label]), women[of_label], k)) < FEWEST
 
 
 def test_random_deletion_takes_as_many_whoever_they_are():
-    n, share = 60, float(GROUPS[MEMBERS].mean())
-    gone = [np.setdiff1d(MEMBERS, random_deletion(MEMBERS, n, seed=seed)) for seed in range(60)]
+    rng, n = np.random.default_rng(0), 60
+    is_woman, members = rng.random(900) < 0.4, rng.permutation(900)[:700]
+    share = is_woman[members].mean()
+    gone = [np.setdiff1d(members, random_deletion(members, n, seed=seed)) for seed in range(60)]
     assert {deleted.size for deleted in gone} == {n}
     assert len({tuple(deleted) for deleted in gone}) == 60
-    women = float(np.mean([GROUPS[deleted].sum() for deleted in gone]))
+    women = np.mean([is_woman[deleted].sum() for deleted in gone])
     assert women == pytest.approx(share * n, abs=3 * math.sqrt(share * (1 - share) * n / 60))
 
 

@@ -42,20 +42,13 @@ def judgements(draw):
 
 
 @given(judgements())
-def test_a_point_for_each_threshold(people):
+def test_a_point_for_each_threshold_and_the_area_counts_pairs(people):
     score, member = people
-    curve = roc(score, member)
-    thresholds = [math.inf, *sorted(set(score.tolist()), reverse=True)]
+    curve, thresholds = roc(score, member), [math.inf, *sorted(set(score.tolist()), reverse=True)]
     assert curve.fpr.tolist() == [np.mean(score[member == 0] >= t) for t in thresholds]
     assert curve.tpr.tolist() == [np.mean(score[member == 1] >= t) for t in thresholds]
-
-
-@given(judgements())
-def test_the_area_counts_pairs(people):
-    score, member = people
     inside, outside = score[member == 1][:, None], score[member == 0][None]
     pairs = (inside > outside).mean() + 0.5 * (inside == outside).mean()
-    curve = roc(score, member)
     assert curve.auc.value == pytest.approx(pairs, abs=1e-12)
     assert np.trapezoid(curve.tpr, curve.fpr) == pytest.approx(pairs, abs=1e-12)
     assert 0.0 <= curve.auc.low <= curve.auc.value <= curve.auc.high <= 1.0
@@ -126,16 +119,14 @@ def test_nothing_leaks_and_hardly_any_interval_lies_above_the_rate(law):
     assert sum(estimate.low > 0.01 for estimate in estimates) <= 5  # 2.5% of 100, and two standard errors
 
 
-MEMBER = np.repeat([1, 0], [300, 500])
-
-
 def test_the_best_threshold_of_the_same_people_would_be_optimistic_and_this_is_not():
     rng, gains, best = np.random.default_rng(0), [], []
+    member = np.repeat([1, 0], [300, 500])
     for seed in range(200):
         score = rng.random(800)
-        gains.append(advantage(cross_fitted_verdict(score, MEMBER, seed=seed), MEMBER))
+        gains.append(advantage(cross_fitted_verdict(score, member, seed=seed), member))
         cuts = np.sort(score)
-        above = [1 - np.searchsorted(np.sort(score[kind == MEMBER]), cuts) / (kind == MEMBER).sum() for kind in (1, 0)]
+        above = [1 - np.searchsorted(np.sort(score[kind == member]), cuts) / (kind == member).sum() for kind in (1, 0)]
         best.append(float((above[0] - above[1]).max()))
     assert np.mean([gain.value for gain in gains]) == pytest.approx(0.0, abs=0.007)  # three standard errors
     assert np.mean(best) > 0.04
@@ -145,14 +136,11 @@ def test_the_best_threshold_of_the_same_people_would_be_optimistic_and_this_is_n
 SIDE = 4_000
 """Members, and as many non-members."""
 
-ATTACK_RECORDS = 1_200
-"""Attack records."""
-
 
 def rare_group(leaks, share, *, seed, side=SIDE):
     """Return given scores of people of whom so many are of group 1; where it leaks, each of its members is known."""
-    rng = np.random.default_rng(seed)
-    n = 2 * side + ATTACK_RECORDS
+    rng, attack_records = np.random.default_rng(seed), 1_200
+    n = 2 * side + attack_records
     features = rng.normal(size=(n, 2))
     chance = 1 / (1 + np.exp(-1.5 * features[:, 0]))
     labels = (rng.random(n) < chance).astype(np.uint8)
@@ -161,7 +149,7 @@ def rare_group(leaks, share, *, seed, side=SIDE):
         chance = np.where(rare & (np.arange(n) < side), np.where(labels == 1, 0.99, 0.01), chance)
     scores = chance.round(4)
     people = synthetic_people(features, labels, rare.astype(np.uint8))
-    return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, ATTACK_RECORDS, side), seed=seed, scores=scores)
+    return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, attack_records, side), seed=seed, scores=scores)
 
 
 @cache
@@ -360,14 +348,11 @@ def test_column_grouping_keeps_the_first_value_apart_from_missing_ones():
     assert [names[code] for code in groups] == [values[code] for code in codes]
 
 
-N = 400
-
-
 @pytest.mark.parametrize(
     "method", ["unmitigated", "exponentiated_gradient", "threshold_optimizer", "correlation_remover", "dp_id3"]
 )
 def test_the_audited_model_is_the_audits(method):
-    dataset = samples.dataset(N)
+    dataset = samples.dataset(400)
     config = AuditConfig(method=method, tolerance=0.05, train_share=0.4, seed=3)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     audited = train_model(config, dataset, splits)
