@@ -122,3 +122,11 @@ def database():
         connection.execute(f"CREATE DATABASE {name}")
         yield f"{server.rpartition('/')[0]}/{name}"
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location(request, tmp_path):
+    """Where a ledger or a history can be made: in a file, and in an empty database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store.sqlite")
+    return request.getfixturevalue("database")

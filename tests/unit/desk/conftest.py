@@ -1,24 +1,17 @@
-"""Places for ledgers: a file, and a fresh database on the PostgreSQL the environment names."""
+"""Ledgers in a file, and in a fresh database on the PostgreSQL that the environment names."""
 
 import pytest
 
 from core.desk import open_ledger
 from tests import ledger_work
 from tests.workers import database as database
+from tests.workers import location as location
 
 
 @pytest.fixture(autouse=True)
 def repeatable(monkeypatch):
     """Ledgers opened without a source of noise draw the same noise in every run."""
     ledger_work.repeatable(monkeypatch)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def location(request, tmp_path):
-    """Where a ledger can be made."""
-    if request.param == "sqlite":
-        return str(tmp_path / "ledger.sqlite")
-    return request.getfixturevalue("database")
 
 
 @pytest.fixture

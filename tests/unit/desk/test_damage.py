@@ -14,7 +14,6 @@ from core.base.errors import FairLeakError, InputError
 from core.desk import example_ledger, open_ledger, verify_export
 from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, altered, export_of, people, question, register, work
 from tests.workers import Worker
-from tests.workers import database as database
 
 
 @pytest.fixture(scope="module")

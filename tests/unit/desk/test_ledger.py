@@ -30,7 +30,6 @@ from core.desk.noise import (
 from core.store import chain
 from core.studies.bias_queries import statistical_parity_gap
 from tests.ledger_work import ATTRIBUTE, NAME, people, question, seeded
-from tests.workers import database as database
 
 H, G = question(1), question(2)
 
@@ -162,7 +161,7 @@ def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger, lo
     ask(ledger, H)
     stored = ledger.record()[0]
     if "://" not in location:
-        stored += b"".join(path.read_bytes() for path in Path(location).parent.glob("ledger*"))
+        stored += b"".join(path.read_bytes() for path in Path(location).parent.glob("store*"))
     for order in (np.arange(60), people().order):
         for attribute in (people().attribute[order], 1 - people().attribute[order]):
             assert attribute.astype(np.uint8).tobytes() not in stored
@@ -213,15 +212,12 @@ def test_a_password_among_a_urls_options_is_not_told_either():
     assert "someone" in str(error.value) and "secret" not in str(error.value)
 
 
-REVERSED = TestSet(ids=people().ids[::-1], attribute=people().attribute[::-1])
-
-
 @pytest.mark.parametrize(
     ("name", "test_set", "attribute", "message"),
     [
         (NAME, people(30, seed=4), "sex", "registered already"),
         ("again", people(), "sex", "have a budget for this attribute already, under the name 'loans'"),
-        ("again", REVERSED, "gender", "budget"),
+        ("again", TestSet(ids=people().ids[::-1], attribute=people().attribute[::-1]), "gender", "budget"),
         ("again", flipped(3), "SEX", "have a budget"),
         ("again", flipped(3), "gender", "have a budget already, as 'loans' for 'sex'"),
     ],

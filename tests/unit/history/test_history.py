@@ -23,14 +23,7 @@ from tests.unit.charts.checks import check, dots
 from tests.unit.datasets.bad_tables import assert_one_sentence
 from tests.workers import Worker
 from tests.workers import database as database
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def location(request, tmp_path):
-    """Where a history can be made."""
-    if request.param == "sqlite":
-        return str(tmp_path / "history.sqlite")
-    return request.getfixturevalue("database")
+from tests.workers import location as location
 
 
 @pytest.fixture
