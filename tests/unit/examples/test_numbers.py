@@ -139,8 +139,6 @@ def test_what_rounding_leaves_of_the_card(card):
     assert contained == ["0.6", "0.6, 0.8, 1"]  # fifths from 0.55 to 0.65, and from 0.5 to 1.5
 
 
-PAGE = Path(__file__).parents[3] / "docs" / "tutorial" / "in-class.md"
-
-
 def test_the_documentation_has_the_same_lesson():
-    assert PAGE.read_text("utf-8") == lesson(), "make docs"
+    page = Path(__file__).parents[3] / "docs" / "tutorial" / "in-class.md"
+    assert page.read_text("utf-8") == lesson(), "make docs"

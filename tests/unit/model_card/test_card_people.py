@@ -17,8 +17,6 @@ from core.studies.model_card.pinned_people import Tried, cells_of, common_values
 from core.studies.subject import AuditConfig, prior_of, subject_of
 from tests.release_samples import large_case, moved_bits
 
-CONFIG = AuditConfig(method="unmitigated", seed=3)
-
 
 @cache
 def demo():
@@ -29,7 +27,7 @@ def demo():
 
 @cache
 def subject():
-    return subject_of(CONFIG, demo())
+    return subject_of(AuditConfig(method="unmitigated", seed=3), demo())
 
 
 @cache

@@ -25,17 +25,7 @@ from core.studies.study import Measurement
 from core.studies.subject import AuditConfig
 from tests.policy_samples import FILE, done, policy
 
-FIRST, LAST = "limit 1 (attribute_excess)", "limit 2 (four_fifths)"
 HEAD, FIRST_TABLE, SECOND = (FILE.split("[[limit]]")[0], *(f"[[limit]]{part}" for part in FILE.split("[[limit]]")[1:]))
-
-
-def refused(text):
-    """Return the sentence a policy file is refused with, without the file's name."""
-    with pytest.raises(InputError) as caught:
-        read_policy(text, name="strict.toml")
-    sentence = str(caught.value)
-    assert sentence.startswith("strict.toml") and sentence.endswith(".") and "\n" not in sentence
-    return sentence.removeprefix("strict.toml: ").removeprefix("strict.toml ")
 
 
 def changed(old, new):
@@ -50,19 +40,15 @@ def changed(old, new):
         (changed("schema = 1", ""), "schema must be given, as in schema = 1."),
         (changed("For models that decide on loans.", " "), "rationale must be given."),
         (changed("Loan models", "Loan\\u202Emodels"), "name must not hold control characters, got U+202E."),
-        (
-            changed("[[limit]]", "limits = 2\n[[limit]]"),
-            "the policy must hold only the keys schema, name, version, author, date, rationale, level, limit, "
-            "got 'limits'.",
-        ),
+        (changed("[[limit]]", "limits = 2\n[[limit]]"), "date, rationale, level, limit, got 'limits'."),
         (HEAD, "A policy must set at least one limit, got none."),
         (HEAD + "[limit]\na = 1", "limit must be tables that each begin with [[limit]], got a table."),
         (HEAD + SECOND, "A policy must require at least one of its limits, got none that is required."),
         (FILE + FIRST_TABLE, "A check must have one limit at most, got limits 1 and 3 to attribute_excess."),
         (changed('check = "attribute_excess"\n', ""), "check of limit 1 must be given."),
         (changed("_excess", "_exess"), f"check of limit 1 must be one of {', '.join(CHECKS)}, got 'attribute_exess'."),
-        (changed("0.8", "80"), f"value of {LAST} must be a number from 0 to 1, got 80."),
-        (changed('"Below what anybody notices."', '""'), f"rationale of {FIRST} must be given."),
+        (changed("0.8", "80"), "value of limit 2 (four_fifths) must be a number from 0 to 1, got 80."),
+        (changed('"Below what anybody notices."', '""'), "rationale of limit 1 (attribute_excess) must be given."),
         *(
             (changed("2026-11-22", date), f"date must be a day written YYYY-MM-DD, got '{date}'.")
             for date in ("2026-02-30", "2026-1-2", "٢٠٢٦-١١-٢٢")
@@ -70,7 +56,10 @@ def changed(old, new):
     ],
 )
 def test_what_is_malformed_is_told_in_one_sentence(text, expected):
-    assert refused(text) == expected
+    with pytest.raises(InputError) as caught:
+        read_policy(text, name="strict.toml")
+    sentence = str(caught.value)
+    assert sentence.startswith("strict.toml") and sentence.endswith(f" {expected}") and "\n" not in sentence
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -167,12 +167,9 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(value, limi
     assert low <= limit + 1e-9 and limit - 1e-9 <= high
 
 
-@pytest.mark.parametrize(
-    ("check", "ends"),
-    [("membership_gap", (0.0, 1.0)), ("attribute_excess", (-1.0, 1.0))],
-    ids=["a size", "a difference"],
-)
+@pytest.mark.parametrize(("check", "ends"), [("membership_gap", (0.0, 1.0)), ("attribute_excess", (-1.0, 1.0))])
 def test_decided_interval_stays_where_the_check_can_be(check, ends):
+    """A size from 0, a difference from -1."""
     measurement = done(check, 0.4)
     measurement = replace(measurement, estimate=replace(measurement.estimate, low=-1.2, high=1.4))
     row = verdict_of(policy(**{check: 0.3}), measurement).rows[0]
