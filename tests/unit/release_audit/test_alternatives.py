@@ -30,7 +30,6 @@ from tests.policy_samples import done, policy
 from tests.refusals import exit_code
 
 
-@cache
 def audit(leak):
     """Return the audit of scores with one decimal, in which training records show in another way each."""
     n = 2000
@@ -124,12 +123,8 @@ ANSWER = fact("possible_answers", Severity.GUESS, "data.score", "risk_score may 
 NOTE = fact("repeated_records", Severity.NOTE, "", "12 of 900 records equal another one.")
 
 
-def answering(monkeypatch, *facts):
-    monkeypatch.setattr(inputs, "check_input", lambda frame, roles, guesses=(): facts)
-
-
 def test_a_single_missing_answer_is_the_only_line(monkeypatch):
-    answering(monkeypatch, REVERSED, NOTE)
+    monkeypatch.setattr(inputs, "check_input", lambda frame, roles, guesses=(): (REVERSED, NOTE))
     with pytest.raises(MissingAnswers) as caught:
         require_answers(samples.table(100), samples.ROLES)
     assert str(caught.value) == answer_line(REVERSED)
@@ -139,7 +134,7 @@ def test_the_command_ends_in_3_with_a_line_for_each_answer(monkeypatch, tmp_path
     samples.frame(300).to_csv(tmp_path / "people.csv", index=False)
     plan = tmp_path / "plan.toml"
     plan.write_text(plan_text(samples.plan()), "utf-8")
-    answering(monkeypatch, FAVOUR, REVERSED, NOTE)
+    monkeypatch.setattr(inputs, "check_input", lambda frame, roles, guesses=(): (FAVOUR, REVERSED, NOTE))
     assert exit_code("audit", plan, "--out", tmp_path / "out", "--no-self-test", "-q") == 3
     headline, *lines = capsys.readouterr().err.splitlines()
     assert headline.endswith("Answers missing before an audit: 2.")
@@ -196,12 +191,8 @@ def test_with_the_one_answer_that_has_no_default_the_audit_begins(case):
     suggestion = suggestion_of(case)
     assert {role: getattr(suggestion.plan.config.roles, role) for role in CASES[case].roles} == dict(CASES[case].roles)
     audited = audited_of(suggestion.plan, table_of(case))
-    assert not blocking(audited)
+    assert Severity.BLOCKING not in {fact.severity for fact in audited.facts}
     assert not {*CASES[case].left_out} & set(audited.dataset.feature_names)
-
-
-def blocking(audited):
-    return [fact.kind for fact in audited.facts if fact.severity is Severity.BLOCKING]
 
 
 def test_a_reversed_score_stops_before_the_verdict_until_it_is_turned_or_confirmed():
@@ -212,7 +203,8 @@ def test_a_reversed_score_stops_before_the_verdict_until_it_is_turned_or_confirm
     assert 'data.positive = "no"' in str(caught.value)
     for changes in ({"positive": "no"}, {"confirmed": tuple(expected.blocking)}):
         roles = replace(plan.config.roles, **changes)
-        assert not blocking(audited_of(replace(plan, config=replace(plan.config, roles=roles)), table))
+        audited = audited_of(replace(plan, config=replace(plan.config, roles=roles)), table)
+        assert Severity.BLOCKING not in {fact.severity for fact in audited.facts}
 
 
 def test_a_label_of_letters_and_predictions_of_digits_agree_as_words_do():

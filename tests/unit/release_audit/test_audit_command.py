@@ -44,10 +44,7 @@ def test_two_runs_differ_in_their_times_alone(audit):
 
 
 def test_a_study_that_cannot_count_its_steps_does_not_stop_the_audit(audit, monkeypatch):
-    def broken(self, subject, settings):
-        raise ValueError("no steps")
-
-    monkeypatch.setattr(type(STUDIES["correction"]), "steps", broken)
+    monkeypatch.setattr(type(STUDIES["correction"]), "steps", Mock(side_effect=ValueError("no steps")))
     broken_audit = run_audit(SMALL, samples.table(600), default_policy())
     outcomes = {measurement.check: measurement.outcome for measurement in broken_audit.measurements}
     assert outcomes["correction_gain"] == "failed"

@@ -99,15 +99,13 @@ def test_the_documented_card():
 
 
 LETTERS = st.text(string.ascii_letters + string.digits + ' "\\\n#=[]é', max_size=12)
-PRECISIONS = st.fixed_dictionaries({"decimals": st.none() | st.integers(0, 12)}) | st.fixed_dictionaries(
-    {"epsilon": st.floats(1e-6, 1000)}
-)
 
 
 @st.composite
 def cards(draw):
     family = draw(st.sampled_from(("audited", "mixed", "tolerances")))
-    precision, variants = draw(PRECISIONS), {}
+    decimals, epsilon = st.none() | st.integers(0, 12), st.floats(1e-6, 1000)
+    precision, variants = draw(st.builds(dict, decimals=decimals) | st.builds(dict, epsilon=epsilon)), {}
     if family != "audited":
         variants = {"count": draw(st.integers(1, 200)), "without": tuple(draw(st.lists(LETTERS, max_size=2)))}
     return ModelCardSettings(

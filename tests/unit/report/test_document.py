@@ -172,10 +172,6 @@ def test_to_html_shows_beside_each_pass_that_it_depends_on_what_was_confirmed():
     assert "if what was confirmed" not in to_html(report_document(audit))
 
 
-LEVELS = ("membership_auc", "membership_caught", "attriguard_exposure")
-LARGEST_GROUP = max(group.count for group in GROUPS) / sum(group.count for group in GROUPS)
-
-
 def report_of(limits, measured, *, groups=GROUPS):
     """Return the sample's report with other measurements, judged by a policy."""
     verdict = judge(limits, measured, attribute="sex")
@@ -190,11 +186,11 @@ def expected_shares(report, measured):
     """Return what is reached with the release, and without, by the measurement itself."""
     baseline = CHECKS[measured.check].chance
     if measured.check == "attriguard_exposure":
-        baseline = LARGEST_GROUP
+        baseline = max(group.count for group in GROUPS) / sum(group.count for group in GROUPS)
     elif measured.control is not None:
         baseline = measured.control.value
     value = measured.estimate.value
-    if measured.check not in LEVELS:
+    if measured.check not in ("membership_auc", "membership_caught", "attriguard_exposure"):
         value += baseline
     return min(1.0, max(baseline, value)), baseline
 

@@ -44,17 +44,8 @@ forged = partial(altered, sealed=True)
 """Return the report with a change and the fingerprint that a forger would compute for it."""
 
 
-def row(document, check, rows=None):
-    """Return the row of a check, of the verdict or of other rows."""
-    return next(row for row in rows or document["verdict"]["checks"] if row["check"] == check)
-
-
-def measurement(document, check):
-    return row(document, check, document["measurements"])
-
-
-def limit(document, check):
-    return row(document, check, document["policy"]["limits"])
+def row(rows, check):
+    return next(row for row in rows if row["check"] == check)
 
 
 def all_pass(document):
@@ -66,7 +57,7 @@ def all_pass(document):
 
 def drop_check(document):
     for part in (document["policy"]["limits"], document["verdict"]["checks"], document["measurements"]):
-        part.remove(next(entry for entry in part if entry["check"] == CAUGHT))
+        part.remove(row(part, CAUGHT))
 
 
 def test_an_untouched_report_holds_and_has_the_noted_fingerprint():
@@ -135,19 +126,19 @@ def test_the_command_says_what_holds(tmp_path, capsys):
 FORGERIES = {
     "every verdict a pass": all_pass,
     "overall alone": lambda f: f["verdict"].update(overall="pass"),
-    "an estimate": lambda f: measurement(f, CAUGHT)["estimate"].update(value=0.01, low=0.008, high=0.012),
-    "a measurement not run": lambda f: measurement(f, "answers_excess").update(
+    "an estimate": lambda f: row(f["measurements"], CAUGHT)["estimate"].update(value=0.01, low=0.008, high=0.012),
+    "a measurement not run": lambda f: row(f["measurements"], "answers_excess").update(
         outcome="not_run", estimate=None, control=None, control_name=""
     ),
-    "a measurement away": lambda f: f["measurements"].remove(measurement(f, CAUGHT)),
-    "a limit": lambda f: limit(f, CAUGHT).update(value=0.5),
-    "a limit no longer required": lambda f: limit(f, CAUGHT).update(required=False),
+    "a measurement away": lambda f: f["measurements"].remove(row(f["measurements"], CAUGHT)),
+    "a limit": lambda f: row(f["policy"]["limits"], CAUGHT).update(value=0.5),
+    "a limit no longer required": lambda f: row(f["policy"]["limits"], CAUGHT).update(required=False),
     "a required check dropped": drop_check,
     "a level": lambda f: f["policy"].update(level=0.8),
-    "a p-value": lambda f: row(f, CAUGHT).update(p_adjusted=0.2),
-    "a freedom": lambda f: measurement(f, "correction_gain").update(freedom=400),
-    "an interval": lambda f: row(f, CAUGHT)["decided"].update(low=0.051),
-    "a row twice": lambda f: f["verdict"]["checks"].append(row(f, CAUGHT)),
+    "a p-value": lambda f: row(f["verdict"]["checks"], CAUGHT).update(p_adjusted=0.2),
+    "a freedom": lambda f: row(f["measurements"], "correction_gain").update(freedom=400),
+    "an interval": lambda f: row(f["verdict"]["checks"], CAUGHT)["decided"].update(low=0.051),
+    "a row twice": lambda f: f["verdict"]["checks"].append(row(f["verdict"]["checks"], CAUGHT)),
 }
 """What a forger changes -> how; each leaves a verdict that the numbers do not give."""
 
@@ -296,13 +287,11 @@ def test_a_key_must_be_an_ed25519_key(folder, capsys, wrong):
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric import ec
 
+    pem = (form.Encoding.PEM, form.PrivateFormat.PKCS8)
     key = private_key((folder / "officer.pem").read_bytes(), name="it")
-    open_form = form.NoEncryption()
-    for name, pair, secret in (
-        ("ec.pem", ec.generate_private_key(ec.SECP256R1()), open_form),
-        ("locked.pem", key, form.BestAvailableEncryption(b"word")),
-    ):
-        (folder / name).write_bytes(pair.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, secret))
+    (folder / "locked.pem").write_bytes(key.private_bytes(*pem, form.BestAvailableEncryption(b"word")))
+    foreign = ec.generate_private_key(ec.SECP256R1())
+    (folder / "ec.pem").write_bytes(foreign.private_bytes(*pem, form.NoEncryption()))
     (folder / "report.json.sig").unlink()
     capsys.readouterr()
     assert exit_code("report", "sign", "report.json", "--key", wrong) == 3
