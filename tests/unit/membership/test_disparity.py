@@ -2,9 +2,7 @@
 
 import itertools
 import math
-from dataclasses import replace
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,12 +14,12 @@ from core.datasets.splits import split
 from core.stats.estimates import holm
 from core.studies.membership import attacks, disparities, recall_by_range, roc, vulnerability_disparity
 from core.studies.membership.attack import Evidence, judging_everybody
-from core.studies.membership.curves import thinned, two_sides
+from core.studies.membership.curves import thinned
 from core.studies.membership.disparity import GAPS, gap_estimate, gap_p_value, permuted, smallest_detectable, variances
 from core.studies.membership.fairpick import FEWEST, MOST, clusters, random_deletion
 from core.studies.membership.findings import CurvePoint, fairpick_differences
 from core.studies.membership.tpr_gaps import ComparedSide, _places, permuted_sides, tpr_gaps
-from tests import samples
+from core.studies.study import synthetic_people
 from tests.unit.membership.samples import verdict_arrays
 
 FEW = {"bootstraps": 200, "permutations": 200}
@@ -155,8 +153,7 @@ def test_clusters_are_as_many_as_can_be():
     women = (rng.random(n) < 0.4).astype(int)
     codes = np.column_stack([rng.integers(0, 5, n) + 2 * women, rng.integers(0, 3, n), rng.integers(0, 9, n)])
     labels = (rng.random(n) < 0.3 + 0.05 * codes[:, 1]).astype(int)
-    sides = SimpleNamespace(features=codes.astype(float), labels=labels, sensitive=women, group_names=("men", "women"))
-    clustering = clusters(sides, np.arange(n), seed=3)
+    clustering = clusters(synthetic_people(codes, labels, women), np.arange(n), seed=3)
     features = (codes - codes.mean(axis=0)) / codes.std(axis=0)
 
     def tally(cluster, groups, k):
@@ -183,25 +180,14 @@ def test_random_deletion_takes_as_many_whoever_they_are():
     assert women == pytest.approx(share * n, abs=3 * math.sqrt(share * (1 - share) * n / 60))
 
 
-THETA = 0.2
-
-
 @cache
-def people(n=4000):
+def people():
     """Return people of two groups, each with a trade of its own and a common one; labels follow nothing."""
-    rng = np.random.default_rng(0)
+    rng, n = np.random.default_rng(0), 4000
     groups = (rng.random(n) < 0.4).astype(np.uint8)
     trade = rng.choice(3, n, p=[0.1, 0.4, 0.5])
-    return replace(
-        samples.dataset(n),
-        features=np.column_stack([np.where(groups == 1, trade, 2 - trade), rng.integers(0, 2, n)]).astype(float),
-        feature_names=("trade", "coin"),
-        categorical=np.array([True, True]),
-        categories=(("a", "b", "c"), ("x", "y")),
-        labels=rng.integers(0, 2, n).astype(np.uint8),
-        sensitive=groups,
-        fingerprint="people of trades",
-    )
+    features = np.column_stack([np.where(groups == 1, trade, 2 - trade), rng.integers(0, 2, n)])
+    return synthetic_people(features, rng.integers(0, 2, n).astype(np.uint8), groups)
 
 
 def cells(sides, clustering, rows):
@@ -210,9 +196,9 @@ def cells(sides, clustering, rows):
 
 
 def test_as_large_a_share_of_each_cell_stays_in_the_test_records_as_in_training():
-    sides, splits = two_sides(people(), 1), split(people(), train_share=0.4, seed=3)
+    sides, splits = people(), split(people(), train_share=0.4, seed=3)
     clustering = clusters(sides, splits.train, seed=3)
-    picked, left = thinned(sides, splits, clustering, theta=THETA, seed=3)
+    picked, left = thinned(sides, splits, clustering, theta=0.2, seed=3)
     inside, outside = (cells(sides, clustering, rows) for rows in (splits.train, splits.test))
     trained, tested = np.isin(splits.train, left.train), np.isin(splits.test, left.test)
     for cell in np.unique(outside):
@@ -224,13 +210,13 @@ def test_as_large_a_share_of_each_cell_stays_in_the_test_records_as_in_training(
 @pytest.mark.long
 def test_people_who_differ_in_the_test_records_are_not_told_apart_where_nothing_leaks():
     """A model that answers by trade alone, whoever was trained on: the published attack is at chance."""
-    sides, areas = two_sides(people(), 1), []
-    answers = np.array([0.6, 0.9, 0.7])[people().features[:, 0].astype(int)]
+    sides, areas = people(), []
+    answers = np.array([0.6, 0.9, 0.7])[sides.features[:, 0].astype(int)]
     for seed in range(6):
-        splits = split(people(), train_share=0.4, seed=seed)
-        _, left = thinned(sides, splits, clusters(sides, splits.train, seed=seed), theta=THETA, seed=seed)
+        splits = split(sides, train_share=0.4, seed=seed)
+        _, left = thinned(sides, splits, clusters(sides, splits.train, seed=seed), theta=0.2, seed=seed)
         everybody = judging_everybody(left.train, left.test)
-        evidence = Evidence(labels=people().labels, split=everybody, released=answers, seed=seed)
+        evidence = Evidence(labels=sides.labels, split=everybody, released=answers, seed=seed)
         score, _ = attacks.REGISTRY["network"].scores(evidence)
         areas.append(roc(score, everybody.judged_records[1]).auc.value)
     assert abs(np.mean(areas) - 0.5) <= 3 * np.std(areas, ddof=1) / math.sqrt(len(areas)) + 0.005

@@ -360,13 +360,10 @@ def test_the_audited_model_is_the_audits(method):
     assert np.array_equal(p, audited.scores)
 
 
-FAR = 60
-
-
 def law(count, epsilon):
-    """Return the discrete Laplace distribution around a count, of -FAR to FAR."""
-    shares = np.exp(-epsilon * np.abs(np.arange(-FAR, FAR + 1) - count))
-    return np.asarray(shares / shares.sum())
+    """Return the discrete Laplace distribution around a count, of -60 to 60."""
+    shares = np.exp(-epsilon * np.abs(np.arange(-60, 61) - count))
+    return shares / shares.sum()
 
 
 @cache
