@@ -115,16 +115,13 @@ def test_one_number_of_one_model_tells_the_size_exactly_where_one_fits(name, end
             assert sizes == ({"all": fit.pop()} if len(fit) == 1 else {})
 
 
-LN2 = math.log(2)
-
-
 def test_one_number_by_hand():
     """Sizes of 4 people at probability 1/2, and one model that accepts two of them."""
     release = Release(np.array([[1, 1, 0, 0]]), statistics=("sp_gap",))
     metered = meter(np.full(4, 0.5), release)
     k = np.array([[1.0, 0.5], [0.5, 0.5]])  # var of the sum, covariance with the count, var of the count
     r = 1 / (2 * math.pi * math.e) * np.eye(2)
-    assert metered.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
+    assert metered.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * math.log(2)))
     assert metered.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + k / LATTICE)))
     assert metered.prior_bits == pytest.approx(4.0)
     accepted, not_accepted = np.array([1.0, 1.0]), np.array([1.0, 0.0])
@@ -143,7 +140,7 @@ def test_precision_counts_by_the_variance_it_leaves_open(precision, r):
     h, q = (np.arange(1000) < 400).astype(int), np.full(1000, 0.5)
     k = 0.25 * np.array([[1000.0, 400.0], [400.0, 400.0]])
     metered = meter(q, Release(h, statistics=("sp_gap",), **precision))
-    assert metered.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + np.diag(r))) / (2 * LN2))
+    assert metered.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + np.diag(r))) / (2 * math.log(2)))
     assert metered.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + np.diag(1 / np.array(r)) @ k)))
     assert meter(q, Release(h, statistics=("sp_gap",), decimals=6)) == meter(q, Release(h, statistics=("sp_gap",)))
 

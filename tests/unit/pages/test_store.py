@@ -140,10 +140,7 @@ def test_work_that_a_session_has_stopped_waits_until_it_is_started(store, sessio
 
 
 def test_what_has_failed_is_not_tried_again_by_itself(store, session):
-    def broken(job):
-        raise InputError("There must be people.")
-
-    work = Background("broken", store, "k", broken, lane="fetch")
+    work = Background("broken", store, "k", Mock(side_effect=InputError("There must be people.")), lane="fetch")
     assert not ensure_started(work, patience=PATIENT) and not ensure_started(work)
     assert work.state == State.FAILED and work.job.error == "There must be people."
 

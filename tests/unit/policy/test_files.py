@@ -1,5 +1,6 @@
 """Policy files: what is read, refused and written, what a change must say, and the policies to start from."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -47,7 +48,6 @@ def changed(old, new):
         (FILE + FIRST_TABLE, "A check must have one limit at most, got limits 1 and 3 to attribute_excess."),
         (changed('check = "attribute_excess"\n', ""), "check of limit 1 must be given."),
         (changed("_excess", "_exess"), f"check of limit 1 must be one of {', '.join(CHECKS)}, got 'attribute_exess'."),
-        (changed("0.8", "80"), "value of limit 2 (four_fifths) must be a number from 0 to 1, got 80."),
         (changed('"Below what anybody notices."', '""'), "rationale of limit 1 (attribute_excess) must be given."),
         *(
             (changed("2026-11-22", date), f"date must be a day written YYYY-MM-DD, got '{date}'.")
@@ -56,10 +56,8 @@ def changed(old, new):
     ],
 )
 def test_what_is_malformed_is_told_in_one_sentence(text, expected):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=rf"^strict\.toml.* {re.escape(expected)}\Z"):
         read_policy(text, name="strict.toml")
-    sentence = str(caught.value)
-    assert sentence.startswith("strict.toml") and sentence.endswith(f" {expected}") and "\n" not in sentence
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -114,7 +114,6 @@ def test_numbers_without_an_interval_and_limits_not_required_belong_to_the_famil
         ("attribute_excess", -0.02, (-0.01, 0.0), (0.75, 0.75, 0.75), ()),
         ("unfairness", 0.1, (0.05, math.nan), (0.25, 0.25, 0.25), ()),
         ("membership_auc", 0.55, (0.5, 0.025), (0.0, 0.0, 0.25), (False,)),
-        ("membership_auc", 0.55, (0.575, 0.0), (0.75, 0.75, 0.75), ()),
         ("four_fifths", 0.8, (0.9, 0.05), (0.25, 0.125, 0.375), ()),
         ("four_fifths", 1.0, (0.9, 0.0), (0.55, 0.55, 0.55), ()),
     ],
