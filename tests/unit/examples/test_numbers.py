@@ -12,10 +12,6 @@ from core.learn.examples import EXAMPLES, example, lesson, sheet
 from tests.html_reader import Reader
 
 
-def step(case, i):
-    return case.steps[i - 1]
-
-
 def cells(part, column):
     return [str(row[part.table.columns.index(column)]) for row in part.table.rows]
 
@@ -110,7 +106,7 @@ def test_the_card_is_solved_by_listing_all_possible_groups(card):
     fits = possible[((possible @ accepted.T) == 3).all(axis=1)]
     share = fits.mean(axis=0)
     assert len(fits) == 10 * 15 and share[5] == 0
-    rows = [float(word) for word in cells(step(case, 3), "P(woman) after")]
+    rows = [float(word) for word in cells(case.steps[2], "P(woman) after")]
     assert rows == pytest.approx([share[0], share[5], share[11]], abs=5e-4)
     women = np.isin(np.arange(12), (0, 2, 3, 7, 10))
     gain = 12 + np.log2(np.where(women, share, 1 - share)).sum()
@@ -120,7 +116,7 @@ def test_the_card_is_solved_by_listing_all_possible_groups(card):
 
 def test_no_split_of_the_impossible_correction_is_exact_from_one_woman_to_half_of_all():
     """A row for each number of women up to 10 of the 20, with the accepted ones that make the rates differ least."""
-    part = step(example("correction-impossible"), 3)
+    part = example("correction-impossible").steps[2]
     assert cells(part, "Women") == [str(women) for women in range(1, 11)]
     for women, accepted in zip(range(1, 11), cells(part, "Accepted"), strict=True):
         rates = [abs(a / women - (9 - a) / (20 - women)) for a in range(min(women, 9) + 1)]
@@ -129,7 +125,7 @@ def test_no_split_of_the_impossible_correction_is_exact_from_one_woman_to_half_o
 
 def test_what_rounding_leaves_of_the_card(card):
     case, accepted, possible = card
-    counts, rounding = possible @ accepted.T, step(case, 4)
+    counts, rounding = possible @ accepted.T, case.steps[3]
     assert [int(word) for word in cells(rounding, "Exposed")] == [1, 1, 1, 0]
     for decimals in (1, 0):
         fits = possible[(np.abs(counts / 5 - np.round(3 / 5, decimals)) <= 0.5 * 10**-decimals).all(axis=1)]
