@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import traceback
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,10 +29,6 @@ CAP = 3 * 1024**3
 
 HANGS = 60
 """Seconds after which a command counts as hanging."""
-
-ROLES = Roles(
-    label="paid", positive="yes", favourable="yes", sensitive="sex", group=("w",), prediction="said", score="", sets=""
-)
 
 ASK = "desk ask loans --ledger ledger --answer-epsilon 0.1 --asker me"
 
@@ -155,12 +151,12 @@ open_handles = []
 
 
 class Hangs(BaseException):
-    pass
+    """Raised in what takes too long."""
 
 
-@contextmanager
-def in_time():
-    """Raise `Hangs` in what takes too long."""
+def ended(arguments):
+    """Return how a command ended: its exit code, or what it raised, and what it wrote."""
+    out, err = io.StringIO(), io.StringIO()
 
     def hangs(number, frame):
         raise Hangs
@@ -168,44 +164,36 @@ def in_time():
     signal.signal(signal.SIGALRM, hangs)
     signal.alarm(HANGS)
     try:
-        yield
-    finally:
-        signal.alarm(0)
-
-
-def ended(arguments):
-    """Return how a command ended: its exit code, or what it raised, and what it wrote."""
-    out, err = io.StringIO(), io.StringIO()
-
-    try:
-        with redirect_stdout(out), redirect_stderr(err), in_time():
+        with redirect_stdout(out), redirect_stderr(err):
             code = main(arguments)
     except SystemExit as left:
         code = left.code
     except BaseException as error:
         code = f"{type(error).__name__}: {''.join(traceback.format_tb(error.__traceback__)[-2:])}"
+    finally:
+        signal.alarm(0)
     return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
 
 
 def prepare(folder):
     """Write the files that the commands need besides, all of them good."""
-    rows = [
-        f"p{i},{'wm'[i % 2]},{20 + i % 37},{('yes', 'no')[i % 3 > 0]},{('yes', 'no')[i % 5 > 1]}" for i in range(200)
-    ]
+    answers = ("yes", "no")
+    rows = [f"p{i},{'wm'[i % 2]},{20 + i % 37},{answers[i % 3 > 0]},{answers[i % 5 > 1]}" for i in range(200)]
     (folder / "people.csv").write_text("\n".join(["id,sex,age,paid,said", *rows, ""]))
     (folder / "one.csv").write_text("\n".join(["id,score", *(f"p{i},0.5" for i in range(200)), ""]))
     roles = "label = 'paid'\npositive = 'yes'\nsensitive = 'sex'\ngroup = ['w']"
     (folder / "plan.toml").write_text(f"[data]\nfile = 'people.csv'\n{roles}\n")
     (folder / "demo.toml").write_text("[data]\ndataset = 'demo'\n")
     (folder / "inside.toml").write_text(f"[data]\nfile = 'inside.csv'\n{roles}\n")
-    document = json.loads(to_json(report_document(sample())))
+    report = to_json(report_document(sample()))
     for name in ("report", "signed"):
-        (folder / f"{name}.json").write_text(json.dumps(document))
+        (folder / f"{name}.json").write_text(report)
     predictions, model = ModelPlan(kind="predictions"), ModelPlan(kind="file", file="m.onnx")
+    asked = Roles(label="paid", positive="yes", favourable="yes", sensitive="sex", group=("w",))
     for name, kind, column in (("table", predictions, "said"), ("model", model, "")):
-        config = AuditConfig(dataset="upload", roles=replace(ROLES, prediction=column), method="given", tolerance=0.1)
+        config = AuditConfig(dataset="upload", roles=replace(asked, prediction=column), method="given", tolerance=0.1)
         plan = AuditPlan(title="x", data=DataPlan(dataset="", file="people.csv"), model=kind, config=config)
-        (folder / f"{name}.json").write_text(json.dumps(document | {"plan": strict(plan)}))
+        (folder / f"{name}.json").write_text(json.dumps(json.loads(report) | {"plan": strict(plan)}))
     assert ended(["report", "sign", "--new-key", "key.pem"])["code"] == 0
     register = "desk register loans --test-set people.csv --id id --attribute sex --advantaged m --budget 2"
     outcome = ended([*register.split(), "--ledger", "ledger"])

@@ -32,16 +32,9 @@ CHANGED = (
 
 FORKED = ("clone", "clone3", "fork", "vfork")
 MOVED = ("chdir", "fchdir")
-
 WRITING = re.compile(r"\bO_(WRONLY|RDWR|CREAT|TRUNC|TMPFILE)\b")
-LOCAL_FAMILIES = ("AF_UNIX", "AF_NETLINK", "AF_UNSPEC")
-"""Kinds of addresses that lead nowhere but to this machine."""
-
 NO_FILE = re.compile(r"/dev/null|/dev/shm/sem\.[^/]*")
 """Paths under which nothing can be kept: a semaphore holds a number."""
-
-HARMLESS = ("ENOENT", "EEXIST", "ENOTDIR")
-"""Why a file was not changed that nobody could have changed: it, or its folder, is not there or is there already."""
 
 _LINE = re.compile(r"(\w+)\((.*?)(?:\)\s+= (.*)|\s*<unfinished \.\.\.>)")
 _ARGUMENT = re.compile(r'(?:"(?:[^"\\]|\\.)*"|<[^>]*>|[^,"<])+')
@@ -137,7 +130,7 @@ def reached(traced):
 
 def _is_beyond(endpoint):
     family, address = endpoint
-    if family in LOCAL_FAMILIES:
+    if family in ("AF_UNIX", "AF_NETLINK", "AF_UNSPEC"):  # which lead nowhere but to this machine
         return False
     if not address:
         return True
@@ -148,7 +141,8 @@ def _is_beyond(endpoint):
 def changed(traced):
     """Yield each path that a call changed, or tried to, and the call."""
     for call in traced:
-        if call.name not in CHANGED or any(word in call.result for word in HARMLESS):
+        # Nobody could have changed a file that is not there, or is there already.
+        if call.name not in CHANGED or any(word in call.result for word in ("ENOENT", "EEXIST", "ENOTDIR")):
             continue
         if call.name in OPENED and call.name != "creat" and not WRITING.search(call.arguments):
             continue

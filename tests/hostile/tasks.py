@@ -116,10 +116,6 @@ def threads(report):
     return {"made": marks}, None
 
 
-def sleep(report):
-    time.sleep(600)
-
-
 def spin(report):
     while True:
         pass

@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from functools import partial
 
 import pytest
 
@@ -22,7 +23,7 @@ from tests.patience import finished
 TASKS = "tests.hostile.tasks"
 
 ENDINGS = {
-    "sleep": "was stopped after 1 seconds",
+    "waiting": "was stopped after 1 seconds",
     "spin": "was stopped after 1 seconds",
     "eat": "needs more than 256 MB of memory",
     "much": "unpacks to more than 1 MB",
@@ -49,7 +50,7 @@ def way(request, monkeypatch):
 def test_every_ending_is_one_sentence(way, task, monkeypatch):
     monkeypatch.setattr(processes, "MEMORY", 256 * 1024**2)
     monkeypatch.setattr(processes, "ANSWER", 1024**2)
-    seconds = 1 if task in ("sleep", "spin") else 30
+    seconds = 1 if task in ("waiting", "spin") else 30
     with pytest.raises(InputError, match=ENDINGS[task]) as caught:
         ask_child("The file 'a'", f"{TASKS}:{task}", {}, seconds=seconds, modules=("pyarrow",))
     message = str(caught.value)
@@ -59,11 +60,7 @@ def test_every_ending_is_one_sentence(way, task, monkeypatch):
 def test_a_child_answers_and_reports(way):
     heard = []
     answer, table = ask_child(
-        "The file 'a'",
-        f"{TASKS}:echo",
-        {"content": bytes(10**6)},
-        seconds=30,
-        report=lambda *step: heard.append(step),
+        "The file 'a'", f"{TASKS}:echo", {"content": bytes(10**6)}, seconds=30, report=lambda *step: heard.append(step)
     )
     assert answer == {"length": 10**6} and table is None and heard == [(1, 2)]
 
@@ -127,17 +124,11 @@ def test_a_child_of_an_ordinary_user_can_open_nothing():
     assert ran.stdout.strip() == "True {'done': []} {'made': [1]}", ran.stderr
 
 
-@pytest.fixture
-def unconfined(monkeypatch):
-    """Let processes be those of a system that can confine none."""
+def test_where_nothing_confines_a_process_model_files_are_refused_unless_that_is_allowed(monkeypatch):
     monkeypatch.setattr(processes, "FORKS", False)
     monkeypatch.delenv(ALLOW_UNCONFINED, raising=False)
     lost = f"{TASKS}:lose_confinement"
     monkeypatch.setattr(model_files, "_MODULES", {kind: (*names, lost) for kind, names in model_files._MODULES.items()})
-    return lost
-
-
-def test_where_nothing_confines_a_process_model_files_are_refused_unless_that_is_allowed(unconfined, monkeypatch):
     content = as_skops(logistic())
     with pytest.raises(InputError) as caught:
         read_model(content, "m.skops")
@@ -145,7 +136,7 @@ def test_where_nothing_confines_a_process_model_files_are_refused_unless_that_is
     monkeypatch.setenv(ALLOW_UNCONFINED, "1")
     assert read_model(content, "m.skops").width == 3
     monkeypatch.delenv(ALLOW_UNCONFINED)
-    answer, _ = ask_child("The file 'a'", f"{TASKS}:echo", {"content": b"x"}, seconds=30, modules=(unconfined,))
+    answer, _ = ask_child("The file 'a'", f"{TASKS}:echo", {"content": b"x"}, seconds=30, modules=(lost,))
     assert answer == {"length": 1}  # tables are opened
 
 
@@ -175,9 +166,7 @@ def test_two_at_a_time_and_the_third_waits():
             together[0] += step
             most[0] = max(most[0], together[0])
 
-    def ask():
-        ask_child("The file 'a'", f"{TASKS}:between", {}, seconds=60, report=count)
-
+    ask = partial(ask_child, "The file 'a'", f"{TASKS}:between", {}, seconds=60, report=count)
     workers = [threading.Thread(target=ask) for _ in range(6)]
     for worker in workers:
         worker.start()
@@ -190,7 +179,6 @@ def test_two_at_a_time_and_the_third_waits():
 def test_the_warm_process_is_started_again():
     ask_child("The file 'a'", f"{TASKS}:echo", {"content": b""}, seconds=30)
     warm = processes._warm._process
-    assert warm is not None
     warm.kill()
     warm.wait()
     assert ask_child("The file 'b'", f"{TASKS}:echo", {"content": b"x"}, seconds=30)[0]["length"] == 1

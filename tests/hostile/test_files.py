@@ -77,9 +77,8 @@ def _trees(**changed):
         "class_weights": [0.2, 0.8],
         "classlabels_int64s": [0, 1],
     }
-    return graph(
-        [helper.make_node("TreeEnsembleClassifier", ["x"], ["l", "p"], domain="ai.onnx.ml", **{**node, **changed})]
-    )
+    settings = {**node, **changed}
+    return graph([helper.make_node("TreeEnsembleClassifier", ["x"], ["l", "p"], domain="ai.onnx.ml", **settings)])
 
 
 def _tree(**values):
@@ -127,8 +126,7 @@ def _array(shape, rest=bytes(64), **settings):
     return closed(schema, members, **settings)
 
 
-ENDLESS = ("a tree with a loop", "a forest with a loop")
-"""Those of `MODELS` that only compute."""
+ENDLESS = ("a tree with a loop", "a forest with a loop")  # which only compute
 
 _BACK, _OUT = {"left_child": [0, -1, -1]}, {"left_child": [10**9, -1, -1], "right_child": [10**9, -1, -1]}
 
@@ -256,10 +254,6 @@ SLOW = (
 """Beginnings of the names of those that are made or read slowly."""
 
 
-LARGEST = ("40 columns, as many lines as are read", "a long word in every cell")
-"""As large as a table may be, in cells and in bytes."""
-
-
 def tried(kind):
     """Return the sentence a file is refused with, or "" if it is read or answers."""
     name, factory = {**MODELS, **TABLES}[kind]
@@ -281,25 +275,22 @@ def _params(kinds):
     return [pytest.param(kind, marks=pytest.mark.long if kind.startswith(SLOW) else ()) for kind in kinds]
 
 
-SENTENCES = {
-    **dict.fromkeys(ENDLESS, "was stopped after 1 seconds"),
-    "Div of the smallest int64 by −1": "signal SIGFPE",
-    "a matrix of 400 GB": "'m.onnx' needs more than 1,536 MB of memory",
-}
-"""What is wrong with a model -> what the sentence says of it."""
-
-
 @pytest.mark.parametrize("kind", _params(MODELS))
 def test_a_model(kind, monkeypatch):
     monkeypatch.setattr(model_files, "MAX_SECONDS", 1.0 if kind in ENDLESS else 30.0)
-    assert SENTENCES.get(kind, "") in tried(kind)
+    sentences = {
+        **dict.fromkeys(ENDLESS, "was stopped after 1 seconds"),
+        "Div of the smallest int64 by −1": "signal SIGFPE",
+        "a matrix of 400 GB": "'m.onnx' needs more than 1,536 MB of memory",
+    }
+    assert sentences.get(kind, "") in tried(kind)
 
 
 @pytest.mark.parametrize("kind", _params(TABLES))
 def test_a_table(kind):
     message = tried(kind)
-    if kind in LARGEST:
-        assert not message
+    if kind in ("40 columns, as many lines as are read", "a long word in every cell"):
+        assert not message  # as large as a table may be, in cells and in bytes
 
 
 @pytest.mark.long

@@ -49,13 +49,6 @@ def server():
         assert "Traceback" not in log and "ERROR" not in log, log
 
 
-@pytest.fixture(scope="module")
-def script():
-    """The script alone, without FairLeak's server around it."""
-    with Server(ROOT / "app.py") as running:
-        yield running
-
-
 def answer(server, method, target, *headers, version="1.1", upgrade=False):
     """Send a request as it stands; return status, head and body (none where a websocket opens)."""
     lines = [f"{method} {target} HTTP/{version}", *headers]
@@ -164,19 +157,12 @@ def test_no_other_page_may_frame_an_answer_or_guess_what_it_is(server, asset, ta
     assert head.count("content-security-policy:") == 1
 
 
-def test_the_script_alone_guards_its_websocket(script):
-    assert websocket(script, "Host: evil.example", "Origin: http://evil.example") in (400, 403)
-    assert websocket(script, "Host: evil.example") == 403
-    assert websocket(script, "Host: localhost:{port}", "Origin: http://localhost:{port}") == 101
-    assert answer(script, "POST", "/_stcore/agent/interact", "Host: localhost")[0] != 200
-
-
-@pytest.fixture
-def owner():
-    """Set the names of this process's server; they are put back."""
-    before = config.get_option("server.allowedHosts")
-    yield lambda *names: config.set_option("server.allowedHosts", list(names))
-    config.set_option("server.allowedHosts", before)
+def test_the_script_without_fairleaks_server_guards_its_websocket():
+    with Server(ROOT / "app.py") as script:
+        assert websocket(script, "Host: evil.example", "Origin: http://evil.example") in (400, 403)
+        assert websocket(script, "Host: evil.example") == 403
+        assert websocket(script, "Host: localhost:{port}", "Origin: http://localhost:{port}") == 101
+        assert answer(script, "POST", "/_stcore/agent/interact", "Host: localhost")[0] != 200
 
 
 def let_in(name):
@@ -196,10 +182,14 @@ def let_in(name):
     return passed == ["/"]
 
 
-def test_names_that_the_owner_adds(owner):
-    owner("audit.example", "*.office.example")
-    assert let_in("audit.example") and let_in("audit.example:8501") and let_in("one.office.example")
-    assert not let_in("localhost") and not let_in("office.example") and not let_in("evil.example")
+def test_names_that_the_owner_adds():
+    before = config.get_option("server.allowedHosts")
+    config.set_option("server.allowedHosts", ["audit.example", "*.office.example"])
+    try:
+        assert let_in("audit.example") and let_in("audit.example:8501") and let_in("one.office.example")
+        assert not let_in("localhost") and not let_in("office.example") and not let_in("evil.example")
+    finally:
+        config.set_option("server.allowedHosts", before)
 
 
 def test_settings_of_the_server():

@@ -17,6 +17,7 @@ from core.store import prepared
 from core.store.prepared import PreparedResults, ResultWriter, only_process
 from pages.shell import preparation
 from tests import expected, hermetic
+from tests.patience import finished
 
 KEY, SECOND_KEY = "a" * 64, "b" * 64
 RESULT = {"share": proportion(3, 9), "people": np.arange(5)}
@@ -76,7 +77,6 @@ def test_a_damaged_file_is_ignored_and_written_again(kind, folder):
 
 
 def share(location):
-    """Let the group write to a file or folder."""
     os.chmod(location, stat.S_IMODE(location.stat().st_mode) | 0o020)
 
 
@@ -178,31 +178,18 @@ def test_a_dataset_gets_its_memo_back_with_a_result_about_it(folder):
     assert PreparedResults(folder).load(SECOND_KEY) is None  # the dataset is not at hand
 
 
-@pytest.fixture
-def switched_on(monkeypatch):
-    """Let results be prepared, by whom a test starts."""
-    monkeypatch.setenv(preparation.PREPARE, "on")
-
-
 @pytest.mark.long
-@pytest.mark.usefixtures("switched_on")
 def test_the_process_ends_at_once_where_it_cannot_write(tmp_path):
     location = tmp_path / "cache"
     location.write_text("a file")
-    done = subprocess.run(
-        [sys.executable, "-m", "pages.shell.prepare"],
-        cwd=hermetic.ROOT,
-        env={**os.environ, "XDG_CACHE_HOME": str(location)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(location), preparation.PREPARE: "on"}
+    command = [sys.executable, "-m", "pages.shell.prepare"]
+    done = finished(command, cwd=hermetic.ROOT, env=environment, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (0, "")
 
 
-@pytest.mark.usefixtures("switched_on")
 def test_a_server_whose_folder_holds_all_pages_starts_no_process(tmp_path, monkeypatch):
+    monkeypatch.setenv(preparation.PREPARE, "on")
     monkeypatch.setattr(preparation, "version_folder", lambda: tmp_path / "prepared" / "fairleak-1")
     monkeypatch.setattr(preparation.subprocess, "Popen", None)  # whoever starts one breaks here
     writer = ResultWriter(preparation.version_folder())

@@ -10,15 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from onnx import (
-    AttributeProto,
-    ModelProto,
-    SparseTensorProto,
-    StringStringEntryProto,
-    TensorProto,
-    helper,
-    numpy_helper,
-)
+from onnx import AttributeProto, ModelProto, SparseTensorProto, TensorProto, helper, numpy_helper
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -29,20 +21,7 @@ from core.base.errors import InputError
 from core.base.untrusted import ask_child
 from core.models import model_files, onnx_model
 from core.models.model_files import read_model
-from tests.model_samples import (
-    NUMBERS,
-    as_skops,
-    binary,
-    closed,
-    graph,
-    logistic,
-    node,
-    nodes_of,
-    numbers,
-    opened,
-    people,
-    text_node,
-)
+from tests.model_samples import NUMBERS, as_skops, closed, graph, logistic, node, nodes_of, opened, people, text_node
 
 SECRET = "the-server's-secret-0123456789-abcdefghij"
 SECRET_FILE = "secret.txt"
@@ -59,9 +38,9 @@ def _outside(location=SECRET_FILE, kind=_FLOAT, name="w"):
     return tensor
 
 
-def _sparse(*, values_outside=True, indices_outside=False):
+def _sparse(*, values_outside=True, indices_outside=False, name="w"):
     """Sparse tensor whose values or places lie in a file."""
-    values = _outside() if values_outside else numpy_helper.from_array(np.ones(2, np.float32), "w")
+    values = _outside(name=name) if values_outside else numpy_helper.from_array(np.ones(2, np.float32), name)
     indices = _outside(kind=_INT64, name="") if indices_outside else numpy_helper.from_array(np.arange(2), "")
     return SparseTensorProto(values=values, indices=indices, dims=[2])
 
@@ -94,7 +73,7 @@ def _altered(change):
 def _with_entry(part, key, value):
     def change(model):
         places = {"model": model, "graph": model.graph, "node": model.graph.node[0], "input": model.graph.input[0]}
-        places[part].metadata_props.append(StringStringEntryProto(key=key, value=value))
+        places[part].metadata_props.add(key=key, value=value)
 
     return _altered(change)
 
@@ -107,20 +86,15 @@ def _with_bytes(content):
 def _with_attribute(change):
     attribute = AttributeProto(name="own")
     change(attribute)
-
-    def change_model(model):
-        model.graph.node[0].attribute.append(attribute)
-
-    return _altered(change_model)
+    return _altered(lambda model: model.graph.node[0].attribute.append(attribute))
 
 
 def endless(depth=1, *, column="x", width=2):
     """Loops that never end, `depth` of them one inside the other."""
     inner = [helper.make_node("Identity", ["c0"], ["n0"]), helper.make_node("Identity", ["v0"], ["o0"])]
     for level in range(1, depth):
-        loop = helper.make_node(
-            "Loop", ["", f"c{level}", f"v{level}"], [f"o{level}"], body=_loop_body(inner, level - 1)
-        )
+        body = _loop_body(inner, level - 1)
+        loop = helper.make_node("Loop", ["", f"c{level}", f"v{level}"], [f"o{level}"], body=body)
         inner = [helper.make_node("Identity", [f"c{level}"], [f"n{level}"]), loop]
     ever = numpy_helper.from_array(np.array(True), "ever")
     loop = helper.make_node("Loop", ["", "ever", column], ["p"], body=_loop_body(inner, depth - 1))
@@ -138,9 +112,8 @@ def _loop_body(nodes, level):
 def _endless_in_a_branch():
     """Loop of 2^63 rounds in a branch that is taken."""
     inner = [helper.make_node("Identity", ["c0"], ["n0"]), helper.make_node("Exp", ["v0"], ["o0"])]
-    constants = [
-        numpy_helper.from_array(np.array(value), name) for name, value in (("often", 2**63 - 1), ("ever", True))
-    ]
+    values = {"often": 2**63 - 1, "ever": True}
+    constants = [numpy_helper.from_array(np.array(value), name) for name, value in values.items()]
     loop = helper.make_node("Loop", ["often", "ever", "x"], ["w"], body=_loop_body(inner, 0))
     branch = helper.make_graph([loop], "branch", [], [helper.make_tensor_value_info("w", _FLOAT, None)])
     chosen = helper.make_node("If", ["ever"], ["p"], then_branch=branch, else_branch=branch)
@@ -173,10 +146,7 @@ ONNX = {
         [helper.make_node("Identity", ["v"], ["w"])], initializer=[_outside(name="v")]
     ),
     "sparse weights of a branch": lambda: _branching(
-        [helper.make_node("Identity", ["w0"], ["w"])],
-        sparse_initializer=[
-            SparseTensorProto(values=_outside(name="w0"), indices=numpy_helper.from_array(np.arange(2), ""), dims=[2])
-        ],
+        [helper.make_node("Identity", ["w0"], ["w"])], sparse_initializer=[_sparse(name="w0")]
     ),
     "a constant in a function": lambda: _with_function([_constant(value=_outside())]),
     "a sparse constant in a function": lambda: _with_function([_constant(sparse_value=_sparse())]),
@@ -247,7 +217,7 @@ def _solved_by(setting, value):
 
 
 def _with_memory(path):
-    fitted = make_pipeline(FunctionTransformer(), LogisticRegression()).fit(numbers(), binary())
+    fitted = make_pipeline(FunctionTransformer(), LogisticRegression()).fit([[0.0], [1.0]], [0, 1])
     fitted.memory = path
     return as_skops(fitted)
 
@@ -279,20 +249,13 @@ SKOPS = {
 """What it tries -> how the file is made."""
 
 ENDLESS = (
-    "a loop without end",
-    "a loop in a loop without end",
-    "a loop of 2^63 rounds in a branch",
+    *("a loop without end", "a loop in a loop without end", "a loop of 2^63 rounds in a branch"),
     "a pattern that backtracks",
 )
 """Those that only compute; the limit of time ends them."""
 
-SLOW_TEXT = "a" * 60 + "b"
-"""Text about which the pattern above would think for longer than there are stars."""
-
-FILES = {
-    **{f"{kind}.onnx": content for kind, content in ONNX.items()},
-    **{f"{kind}.skops": content for kind, content in SKOPS.items()},
-}
+FILES = {f"{kind}.onnx": content for kind, content in ONNX.items()}
+FILES |= {f"{kind}.skops": content for kind, content in SKOPS.items()}
 
 
 @pytest.fixture
@@ -307,15 +270,15 @@ def beside(tmp_path, monkeypatch):
 def test_a_model_reaches_nothing(name, beside, monkeypatch):
     monkeypatch.setattr(model_files, "MAX_SECONDS", 2.0)
     kind = name.rpartition(".")[0]
-    cell = SLOW_TEXT if kind in ENDLESS else str(beside / SECRET_FILE)
+    # About such a text the pattern that backtracks would think for longer than there are stars.
+    cell = "a" * 60 + "b" if kind in ENDLESS else str(beside / SECRET_FILE)
     cells, features = pd.DataFrame({"text": [cell] * 60}), ["text"]
     if name.endswith(".onnx"):
         cells, features = people(), NUMBERS[:2]
     with pytest.raises(InputError) as caught:
         read_model(FILES[name](), "m" + Path(name).suffix).answers(cells, features=features)
     message = str(caught.value)
-    assert SECRET[:8] not in message
-    assert "\n" not in message and message.endswith(".")
+    assert SECRET[:8] not in message and "\n" not in message and message.endswith(".")
     if kind in ENDLESS:
         assert "was stopped after 2 seconds" in message
     else:
@@ -336,10 +299,5 @@ def run_unread(report, *, content):
 )
 def test_the_runtime_reads_no_file_even_of_a_model_that_was_let_in(kind, beside):
     with pytest.raises(InputError, match="broke its reader"):
-        ask_child(
-            "The file 'a'",
-            f"{__name__}:run_unread",
-            {"content": ONNX[kind]()},
-            seconds=20,
-            modules=("core.models.onnx_model:rehearse",),
-        )
+        modules = ("core.models.onnx_model:rehearse",)
+        ask_child("The file 'a'", f"{__name__}:run_unread", {"content": ONNX[kind]()}, seconds=20, modules=modules)
