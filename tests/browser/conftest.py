@@ -7,17 +7,13 @@ import pytest
 from tests.browser.driver import CHROMIUM, Server, chromium
 from tests.browser.view import View
 
-OWN_FOLDER = Path(__file__).parent
-SHORT = ("test_walks.py", "test_labels.py")
-"""The files here that are run unasked."""
-
 
 def pytest_collection_modifyitems(items):
     """Mark the tests here, and skip them where there is no browser."""
     for item in items:
-        if OWN_FOLDER in item.path.parents:
+        if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            if item.path.name not in SHORT:
+            if item.path.name not in ("test_walks.py", "test_labels.py"):
                 item.add_marker(pytest.mark.long)
             if CHROMIUM is None:
                 item.add_marker(pytest.mark.skip(reason="no Chromium found (Debian: apt-get install chromium)"))

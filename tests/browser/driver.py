@@ -17,19 +17,16 @@ from tests.patience import wait_until
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 """Path of the browser, None where there is none."""
 
-LAUNCH_ARGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
-
 
 @contextmanager
 def chromium(path=CHROMIUM):
     """Run the browser, or the program that starts it."""
     from playwright.sync_api import sync_playwright
 
+    arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+    arguments += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=LAUNCH_ARGS)
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
         yield browser
         browser.close()
 

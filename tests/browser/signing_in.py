@@ -25,14 +25,6 @@ PEOPLE = {
 }
 """Subject -> what the provider says: an officer, an auditor, an asker by a claim, one unlisted, one who pretends."""
 
-ROLES = """
-[roles]
-claim = "groups"
-officer = ["olga@example.org"]
-auditor = ["anna@example.org"]
-asker = ["fairleak-askers"]
-"""
-
 
 @contextmanager
 def provider(*, seconds=3600):
@@ -60,7 +52,13 @@ cookie_secret = "{SECRET}"
 client_id = "fairleak"
 client_secret = "whatever"
 server_metadata_url = "{provider}/.well-known/openid-configuration"
-{ROLES}""")
+
+[roles]
+claim = "groups"
+officer = ["olga@example.org"]
+auditor = ["anna@example.org"]
+asker = ["fairleak-askers"]
+""")
     return str(file)
 
 

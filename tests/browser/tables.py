@@ -15,10 +15,8 @@ def people(count=900, *, seed=5, woman="F", man="M"):
     age = rng.integers(20, 61, count)
     styles = np.where(rng.random(count) < np.where(female, 0.7, 0.3), "*clerk*_x_", "|driver| $5$ `7`")
     hired = rng.random(count) < 0.25 + 0.4 * ~female + 0.01 * (hours - 36)
-    rows = [
-        f'{age[i]},{hours[i]},"{styles[i]}","{woman if female[i] else man}",{"yes" if hired[i] else "no"}'
-        for i in range(count)
-    ]
+    columns = zip(age, hours, styles, np.where(female, woman, man), np.where(hired, "yes", "no"), strict=True)
+    rows = [f'{years},{hour},"{style}","{sex}",{answer}' for years, hour, style, sex, answer in columns]
     return "\n".join([f"age,{HOSTILE_NAME},{STYLED_NAME},sex,hired", *rows, ""]).encode()
 
 
@@ -28,7 +26,6 @@ def predicted(table, *, seed=7):
     rng = np.random.default_rng(seed)
     yes = np.array([row.endswith("yes") for row in rows]) ^ (rng.random(len(rows)) < 1 / 3)
     score = (np.where(yes, 0.5, 0.0) + rng.random(len(rows)) / 2).round(2).clip(0, 0.99)
-    lines = [
-        f"{row},{'yes' if is_positive else 'no'},{at:g}" for row, is_positive, at in zip(rows, yes, score, strict=True)
-    ]
+    answers = zip(rows, np.where(yes, "yes", "no"), score, strict=True)
+    lines = [f"{row},{answer},{at:g}" for row, answer, at in answers]
     return "\n".join([f"{header},predicted,score", *lines, ""]).encode()

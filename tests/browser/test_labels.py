@@ -18,8 +18,6 @@ from tests.unit.charts.nasty_studies import CHARTS, chart
 
 WIDTHS = (400, 720, 1440, 360)
 """Pixels of a chart; the last is the narrowest that a chart is made for."""
-ON_PAPER = ("draw_disclosure", "draw_rates")
-"""One chart of each form of which a report has charts."""
 
 FONT = next((Path(streamlit.__file__).parent / "static/static/media").glob("SourceSansVF-Upright*.woff2"))
 PLOTLY = Path(plotly.__file__).parent / "package_data/plotly.min.js"
@@ -125,7 +123,8 @@ def measured(page, drawings, *, on_paper=False):
 @pytest.mark.parametrize("name", CHARTS)
 def test_no_words_of_a_page_s_chart_collide_or_are_cut(paper, name, seeds):
     charts = {f"{name} {seed}": (chart(name, seed), WIDTHS[seed % len(WIDTHS)]) for seed in seeds}
-    messages = measured(paper, charts, on_paper=name in ON_PAPER)
+    of_a_report = ("draw_disclosure", "draw_rates")  # one chart of each form of which it has charts
+    messages = measured(paper, charts, on_paper=name in of_a_report)
     assert not messages, "\n".join(messages)
 
 

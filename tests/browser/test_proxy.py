@@ -6,8 +6,7 @@ import http.client
 import shutil
 import ssl
 import subprocess
-import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from tests.browser.driver import ROOT, Server, free_port
 from tests.browser.signing_in import provider, secrets, sign_in, title
 from tests.browser.tables import people
 from tests.browser.view import View
-from tests.patience import PATIENT
+from tests.patience import wait_until
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
 CONFIGURATION = ROOT / "docs" / "how-to" / "nginx.conf"
@@ -56,13 +55,12 @@ class Site:
                 connection.putheader(name.replace("_", "-"), value)
             connection.endheaders()
             response = connection.getresponse()
-            return Answer(
-                response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
-            )
+            headers = {name.lower(): value for name, value in response.getheaders()}
+            return Answer(response.status, headers, response.read())
 
 
-def configured(folder, port, plain, behind):
-    """Return nginx's whole configuration: the documentation's file, with ports and certificate of the test's own."""
+def configure(folder, port, plain, behind):
+    """Write nginx's whole configuration: the documentation's file, with ports and certificate of the test's own."""
     configuration = CONFIGURATION.read_text()
     for before, after in {
         "127.0.0.1:8600": f"127.0.0.1:{behind}",
@@ -75,43 +73,37 @@ def configured(folder, port, plain, behind):
         assert before in configuration, before
         configuration = configuration.replace(before, after)
     (folder / "site.conf").write_text(configuration)
-    places = "\n".join(
-        f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    file = folder / "nginx.conf"
-    file.write_text(
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    places = "\n".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+    (folder / "nginx.conf").write_text(
         f"daemon off;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\nevents {{}}\n"
         f"http {{\naccess_log off;\n{places}\ninclude {folder}/site.conf;\n}}\n"
     )
-    return file
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nginx")
     subject = ["-subj", "/CN=localhost", "-keyout", f"{folder}/own.key", "-out", f"{folder}/own.pem"]
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject],
-        check=True,
-        capture_output=True,
-    )
+    request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject]
+    subprocess.run(request, check=True, capture_output=True)
     port, plain = free_port(), free_port()
     with provider() as at:
         secrets_file = secrets(folder / "secrets.toml", at, redirect=f"https://localhost:{port}/fairleak")
         environment = {"STREAMLIT_SECRETS_FILES": secrets_file, "STREAMLIT_SERVER_BASE_URL_PATH": "fairleak"}
         environment["FAIRLEAK_DATA"] = None
         with Server(environment=environment, path="fairleak") as server:
-            command = [str(NGINX), "-p", str(folder), "-c", str(configured(folder, port, plain, server.port))]
+            configure(folder, port, plain, server.port)
+            command = [str(NGINX), "-p", str(folder), "-c", str(folder / "nginx.conf")]
             process = subprocess.Popen([*command, "-e", f"{folder}/error.log"])
             instance = Site(port, server)
-            deadline = time.monotonic() + PATIENT
-            while True:
-                try:
-                    assert instance.answer("GET", "/fairleak/_stcore/health").body == b"ok"
-                    break
-                except OSError:
-                    assert process.poll() is None and time.monotonic() < deadline, (folder / "error.log").read_text()
-                    time.sleep(0.1)
+
+            def answers():
+                assert process.poll() is None, (folder / "error.log").read_text()
+                with suppress(OSError):
+                    return instance.answer("GET", "/fairleak/_stcore/health").body == b"ok"
+
+            wait_until(answers, "nginx")
             yield instance
             process.terminate()
             process.wait(15)
@@ -145,9 +137,8 @@ def test_nginx_ends_what_is_too_large_and_says_what_it_should(site):
     upload = "/fairleak/_stcore/upload_file/a/b"
     assert site.answer("PUT", upload, Content_Length=str(202 * MEGABYTE)).status == 413
     assert site.answer("PUT", upload, Content_Length="0").status == 403  # nobody is signed in
-    page = site.answer("GET", "/fairleak/")
-    headers = page.headers
-    assert page.status == 200
+    status, headers, _ = site.answer("GET", "/fairleak/")
+    assert status == 200
     assert headers["strict-transport-security"] == "max-age=31536000"
     assert headers["x-content-type-options"] == "nosniff"
     assert "frame-ancestors 'none'" in headers["content-security-policy"]

@@ -41,49 +41,34 @@ PAGES = {
 }
 """Address -> charts at least, key of the sections below, and these."""
 
-STREAMLIT_RULES = {"list", "listitem", "presentation-role-conflict"}
-
 ROOM = "all => all.map(chart => chart.clientWidth)"
-
-SMALL_ROOM = {"models": 200}
-"""Page -> pixels of its charts at least, where several versions stand side by side in each of many small ones."""
-
-WORK = ("cancel_choose", "cancel_curves", "cancel_epsilon", "cancel_fairpick", "cancel_sweep")
 
 
 @pytest.fixture(scope="module")
 def server(start_server, tmp_path_factory):
     """A server whose query desk has two test sets and a few answers, and whose register has a model."""
     folder = tmp_path_factory.mktemp("data")
-    _fill(folder / "fairleak" / "ledger.sqlite")
-    _register(folder / "fairleak" / "history.sqlite")
-    return start_server(XDG_DATA_HOME=str(folder))
-
-
-def _fill(path):
     rng = np.random.default_rng(3)
-    ledger = open_ledger(path, create=True)
+    ledger = open_ledger(folder / "fairleak" / "ledger.sqlite", create=True)
     for name, n in (("Card limits", 900), ("Loans", 1500)):
-        people = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
-        ledger.register(name, people, budget=2, roles=desk_roles("sex", group=("men",)))
+        asked = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
+        ledger.register(name, asked, budget=2, roles=desk_roles("sex", group=("men",)))
         for k in range(4):
-            ledger.ask(name, people, rng.random(n), epsilon=0.2, asker=f"team {k}")
-
-
-def _register(path):
-    history = History.open(path)
+            ledger.ask(name, asked, rng.random(n), epsilon=0.2, asker=f"team {k}")
+    history = History.open(folder / "fairleak" / "history.sqlite")
     for version in ("1.0", "2.0", "2.1"):
         entry = history.keep(report(version), model="Vendor default", version=version, who="A. Auditor")
         history.sign(entry, decision="do_not_release", name="M. Keller", role="DPO", reason="Checks fail.")
     history.register("Branch staffing", purpose="How many counters", owner="Operations", review="2026-01-01", who="A")
+    return start_server(XDG_DATA_HOME=str(folder))
 
 
 def settled(view, charts):
     """Wait for what a page computes by itself, and stop what would slow down the next test."""
     view.painted(charts, or_more=True)
     view.gone(view.keyed("cancel_attriguard").or_(view.keyed("cancel_members")))
-    for name in WORK:
-        view.halt(name)
+    for name in ("choose", "curves", "epsilon", "fairpick", "sweep"):
+        view.halt(f"cancel_{name}")
     view.idle()
 
 
@@ -97,7 +82,7 @@ def baseline(browser):
         view.idle()
         present = set(violations(view.page))
         view.close()
-    assert {violation.rule for violation in present} <= STREAMLIT_RULES
+    assert {violation.rule for violation in present} <= {"list", "listitem", "presentation-role-conflict"}
     return present
 
 
@@ -144,7 +129,7 @@ def test_every_page_and_section_fits_and_nothing_is_wrong(look, baseline, path, 
     assert [text for violation, text in violations(view.page).items() if violation not in baseline] == []
     view.in_order()
     drawn = view.page.locator(".stPlotlyChart:visible")
-    least = SMALL_ROOM.get(path, NARROW)
+    least = {"models": 200}.get(path, NARROW)  # where several versions stand side by side in each of many charts
     for width in (1024, 720) if theme == "light" else ():  # a small laptop, or this screen magnified
         view.page.set_viewport_size({"width": width, "height": 900})
         view.until(lambda: min(drawn.evaluate_all(ROOM), default=least) >= least, f"charts in {width} px")

@@ -1,10 +1,10 @@
 """Sign-in: who gets in, what each role may open, and how a sign-in ends."""
 
 import base64
+import http.client
 import json
 import time
-import urllib.error
-import urllib.request
+from contextlib import closing
 from urllib.parse import quote
 
 import pytest
@@ -49,19 +49,11 @@ def rules(file, at):
     secrets(file, at)
 
 
-def status(address, cookie="", method="GET"):
+def status(server, path, method="GET", **headers):
     """Return the status of a request, without following where it leads."""
-
-    class Stay(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_, **__):
-            return None
-
-    request = urllib.request.Request(address, headers={"Cookie": cookie} if cookie else {}, method=method)
-    try:
-        with urllib.request.build_opener(Stay).open(request, timeout=60) as answer:
-            return answer.status
-    except urllib.error.HTTPError as error:
-        return error.code
+    with closing(http.client.HTTPConnection("localhost", server.port, timeout=60)) as connection:
+        connection.request(method, path, headers=headers)
+        return connection.getresponse().status
 
 
 def test_a_deep_link_leads_through_sign_in_to_its_page_and_nobody_unlisted_gets_in(look):
@@ -166,7 +158,7 @@ def test_a_role_that_is_taken_away_or_changed_counts_at_once(look, rules):
     title(look("glossary"), "Sign in")
 
 
-def signed(claims, secret):
+def signed(claims, secret=SECRET):
     return create_signed_value(secret, USER, json.dumps(claims)).decode()
 
 
@@ -181,42 +173,37 @@ def test_a_forged_cookie_opens_nothing(look, server):
         "iat": now,
         "exp": now + 3600,
     }
-    true = signed(claims, SECRET)
+    true = signed(claims)
     body, mark = true.rsplit(".", 1)
     refused = {
         signed(claims, f"{SECRET}?"): "Sign in",
         base64.b64encode(json.dumps(claims).encode()).decode(): "Sign in",  # no signature
         f"{body}.{mark[::-1]}": "Sign in",
-        signed(claims | {"exp": now - 1}, SECRET): "Sign in",
-        signed({name: claim for name, claim in claims.items() if name != "exp"}, SECRET): "Sign in",
-        signed(claims | {"origin": "https://elsewhere.example.org"}, SECRET): "Sign in",
-        signed(claims | {"email_verified": False}, SECRET): "No role",
-        signed({name: claim for name, claim in claims.items() if name != "email"}, SECRET): "No role",
-        signed(claims | {"email": "x@example.org", "groups": ["olga@example.org"]}, SECRET): "No role",
+        signed(claims | {"exp": now - 1}): "Sign in",
+        signed({name: claim for name, claim in claims.items() if name != "exp"}): "Sign in",
+        signed(claims | {"origin": "https://elsewhere.example.org"}): "Sign in",
+        signed(claims | {"email_verified": False}): "No role",
+        signed({name: claim for name, claim in claims.items() if name != "email"}): "No role",
+        signed(claims | {"email": "x@example.org", "groups": ["olga@example.org"]}): "No role",
     }
 
-    def seen(cookie):
+    for cookie, heading in {true: "Glossary", **refused}.items():
         view = look(None)
         view.context.add_cookies([{"name": USER, "value": cookie, "url": server.address}])
         view.open("glossary")
-        return view
-
-    title(seen(true), "Glossary")
-    for cookie, heading in refused.items():
-        title(seen(cookie), heading)
+        title(view, heading)
 
 
 def test_files_are_for_people_with_a_role_and_health_for_everybody(server, look):
-    assert status(f"{server.address}/_stcore/health") == 200
-    assert status(f"{server.address}/media/0.csv") == 403
-    assert status(f"{server.address}/_stcore/upload_file/a/b", method="PUT") == 403
-    assert status(f"{server.address}/_stcore/metrics") == 404
+    assert status(server, "/_stcore/health") == 200
+    assert status(server, "/media/0.csv") == 403
+    assert status(server, "/_stcore/upload_file/a/b", method="PUT") == 403
+    assert status(server, "/_stcore/metrics") == 404
     view = look("desk")
     sign_in(view, "aske")
     title(view, "Private query desk")
-    cookies = view.context.cookies()
-    cookie = "; ".join(f"{item['name']}={item['value']}" for item in cookies)
-    assert status(f"{server.address}/media/0.csv", cookie) == 404  # no such file, which only members are told
+    cookie = "; ".join(f"{item['name']}={item['value']}" for item in view.context.cookies())
+    assert status(server, "/media/0.csv", Cookie=cookie) == 404  # no such file, which only members are told
 
 
 def test_the_page_asked_for_is_never_another_servers(look, server):

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Error, TimeoutError, expect
 
+from core.datasets.roles import COLUMN_ROLES
 from pages.shell.shell import escape
 from tests import patience
 from tests.patience import wait_until
@@ -12,13 +13,7 @@ from tests.patience import wait_until
 PATIENT = 1000 * patience.PATIENT
 """Milliseconds to wait for what comes at once on an idle machine; for work see `View.until`."""
 
-WHOLE_CURVE = 15
-"""Points of the curve of trained models that come of all its tolerances at least."""
-
 expect.set_options(timeout=PATIENT)
-
-IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
-"""The page while no script runs."""
 
 FRESH = "[data-testid=stElementContainer]:not([data-stale=true])"
 """Elements that are not the remainder of an earlier run."""
@@ -49,12 +44,6 @@ MARKERS = """plots => ((plots.length && plots[0].data) || []).filter(t => t.mode
     .map(t => ({x: Array.from(t.x || []), y: Array.from(t.y || [])}))"""
 """The first chart's traces of markers; none while it is painted anew."""
 
-INKS = "plots => plots.map(plot => plot.layout?.font?.color)"
-"""The colour each chart is written in."""
-
-LABELS = "tags => tags.map(tag => tag.getAttribute('aria-label'))"
-"""The labels of tags."""
-
 WIDER = """() => {
     const main = document.querySelector('[data-testid=stMain]'), root = document.documentElement;
     const charts = Array.from(document.querySelectorAll('.js-plotly-plot .main-svg'));
@@ -63,18 +52,12 @@ WIDER = """() => {
 }"""
 """By how many pixels the window, the main part and each chart are too wide."""
 
-_ERRORS = "[data-testid=stException], [data-testid=stAlertContentError]"
-
 _TITLES = {
     "Membership": "Membership inference",
     "Query desk": "Private query desk",
     "Report": "Release report",
 }
 """What the navigation calls a page -> its title, where that is another."""
-
-
-_ROLES = {"label": "Label", "prediction": "Prediction", "score": "Score", "sensitive": "Sensitive attribute"}
-"""Role -> its title on the Data page."""
 
 
 class View:
@@ -92,17 +75,13 @@ class View:
         self.page = self.context.new_page()
         self.page.set_default_timeout(PATIENT)
         self.context.on("request", self._note_request)
-        self.page.on("dialog", self._note_dialog)
+        self.page.on("dialog", lambda dialog: (self.mishaps.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         self.page.on("pageerror", lambda error: self.mishaps.append(f"script error: {error.message}"))
 
     def _note_request(self, request):
         parts = urlsplit(request.url)
         if parts.scheme not in ("data", "blob"):
             self.hosts.add(parts.hostname or request.url)
-
-    def _note_dialog(self, dialog):
-        self.mishaps.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
 
     def close(self):
         self.context.close()
@@ -141,7 +120,9 @@ class View:
         return self.keyed(chart).locator(".js-plotly-plot").evaluate_all(MARKERS)
 
     def inks(self):
-        return set(self.page.locator(".js-plotly-plot").evaluate_all(INKS))
+        """Return the colours that charts are written in."""
+        colours = "plots => plots.map(plot => plot.layout?.font?.color)"
+        return set(self.page.locator(".js-plotly-plot").evaluate_all(colours))
 
     def trained(self):
         """Return the tolerances of the models on the curve of trained models."""
@@ -205,7 +186,7 @@ class View:
 
         def grouped():
             self.idle()
-            chosen = around.locator("[data-tag]").evaluate_all(LABELS)
+            chosen = around.locator("[data-tag]").evaluate_all("tags => tags.map(tag => tag.ariaLabel)")
             if chosen == [group]:
                 return True
             if chosen:
@@ -226,7 +207,7 @@ class View:
         for role, column in {**columns, "sensitive": sensitive}.items():
             box = self.page.get_by_role("combobox", name=f"Role of {escape(column)}", exact=True)
             self._unfold(box, self.page.locator("summary").filter(has_text="more features"))
-            self._choose(box, _ROLES[role])
+            self._choose(box, COLUMN_ROLES[role])
         for kind in ("outcome", "attribute"):  # the guesses are right
             self.idle()
             question = self.page.locator(f"[class*=st-key-answer_{kind}]").get_by_role("radio")
@@ -315,7 +296,7 @@ class View:
         cancel, ended = self.keyed("cancel_sweep"), self.keyed("start_sweep")
 
         def over():
-            return ended.count() > 0 or len(self.trained()) >= WHOLE_CURVE
+            return ended.count() > 0 or len(self.trained()) >= 15  # of all tolerances as many come at least
 
         self.until(lambda: cancel.count() > 0 or over(), "the models under way")
         self.halt("cancel_sweep")
@@ -324,7 +305,8 @@ class View:
     # Waiting and judging
 
     def idle(self):
-        self.until(lambda: self.page.locator(IDLE).count() > 0, "the end of the page's run")
+        app = self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
+        self.until(lambda: app.count() > 0, "the end of the page's run")
 
     def finding_with(self, *phrases):
         """Wait until no script runs and the finding holds these words, or a percentage if none are given."""
@@ -343,7 +325,6 @@ class View:
         return texts[0]
 
     def gone(self, target):
-        """Wait until work has ended, as whose sign this element stands there."""
         self.until(lambda: target.count() == 0, f"the end of {target}")
 
     def wait_for(self, target):
@@ -351,10 +332,7 @@ class View:
 
     def until(self, check, what):
         """Wait until a check holds: a minute from each step of the page's work that it shows."""
-        wait_until(check, what, self._progress, lambda: self.page.wait_for_timeout(100))
-
-    def _progress(self):
-        return self._read(PROGRESS)
+        wait_until(check, what, lambda: self._read(PROGRESS), lambda: self.page.wait_for_timeout(100))
 
     def _read(self, script, *arguments):
         """Return what a script reads off the page; None while the browser is on its way to another one."""
@@ -381,16 +359,14 @@ class View:
         self.until(lambda: self.charts.count() == count or (or_more and self.charts.count() > count), f"{count} charts")
 
     def in_order(self):
-        expect(self.page.locator(_ERRORS)).to_have_count(0)
+        errors = self.page.locator("[data-testid=stException], [data-testid=stAlertContentError]")
+        expect(errors).to_have_count(0)
         assert "Something went wrong" not in self.text()
 
     def fits(self, what):
         """Check that window, main part and charts are not wider than the screen, once all have their places."""
 
         def fitting():
-            return max(self.steady(self._overflow, f"the widths of {what}")) <= 0
+            return max(self.steady(lambda: self.page.evaluate(WIDER), f"the widths of {what}")) <= 0
 
         self.until(fitting, f"{what} to fit the screen")
-
-    def _overflow(self):
-        return [int(pixels) for pixels in self.page.evaluate(WIDER)]
