@@ -19,16 +19,8 @@ from tests.patience import wait_until
 
 
 @pytest.fixture(scope="session", autouse=True)
-def packages_looked_through_once():
-    """Let Streamlit look for components in the installed packages once, not at the start of every dashboard."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def runs_of_pages_have_time():
-    """Let a run of a page that waits for a job take a minute from each of the job's steps to the next."""
+def patched_streamlit():
+    """Look for components in the packages once, and let a page that waits for a job take a minute to each step."""
 
     def wait(runner, seconds):
         try:
@@ -38,6 +30,7 @@ def runs_of_pages_have_time():
             raise
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 

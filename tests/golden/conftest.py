@@ -5,10 +5,10 @@
 
 import pytest
 
-from tests.app.conftest import dashboard, packages_looked_through_once, points, runs_of_pages_have_time, start
+from tests.app.conftest import dashboard, patched_streamlit, points, start
 from tests.golden.texts import FILES
 
-__all__ = ["dashboard", "packages_looked_through_once", "points", "runs_of_pages_have_time", "start"]
+__all__ = ["dashboard", "patched_streamlit", "points", "start"]
 
 
 @pytest.fixture

@@ -30,10 +30,7 @@ _VOLATILE = (
     (r"(solver, )[\d.]+ m?s\b", r"\1<seconds>"),
     (r"(Seconds\W+)[\d.]+", r"\1<seconds>"),
     (r"(Started\W+|edition )\d{4}-\d\d-\d\d", r"\1<day>"),
-    (
-        r"Fingerprint of the internal report [0-9a-f]{4} [0-9a-f]{4} · [-\d]+",
-        "Fingerprint of the internal report <digits> · <day>",
-    ),
+    (r"(Fingerprint of the internal report )[0-9a-f]{4} [0-9a-f]{4} · [-\d]+", r"\1<digits> · <day>"),
     (r'(\bDay(?:: |\s+)|"day": ")\d{4}-\d\d-\d\d', r"\1<day>"),
     (r"\d{1,2} [A-Z][a-z]{2} \d{4} · [0-9a-f]{4} [0-9a-f]{4}", "<day> · <digits>"),
     (r"\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d UTC", "<time>"),
@@ -59,11 +56,12 @@ def normal(text, folder=None):
         text = text.replace(prefix, "<folder>")
     for pattern, stands_for in _VOLATILE:
         text = re.sub(pattern, stands_for, text)
-    text = _LONG_NUMBER.sub(lambda match: _short(float(match.group())), text)
+    text = _LONG_NUMBER.sub(_six_digits, text)
     return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").split("\n")).strip("\n") + "\n"
 
 
-def _short(value):
+def _six_digits(match):
+    value = float(match.group())
     return "0" if abs(value) < 1e-9 else f"{value:.6g}"
 
 
@@ -167,6 +165,7 @@ def html_text(source, folder=None):
 
 _TEXT_FIELDS = re.compile("alt|alt_text|body|caption|content|delta|help|label|options|placeholder|text|title|tooltip")
 """Fields of Streamlit's elements that hold words."""
+_INPUTS = re.compile("selectbox|slider|number_input|checkbox|toggle|radio|text_input|multiselect|button_group")
 
 
 def page_text(test, folder=None):
@@ -199,17 +198,7 @@ def _node(node):
         texts = list(_texts(node.proto))
         yield f"[{kind}]{' disabled' if getattr(node.proto, 'disabled', False) else ''}"
         yield from (f"    {name}: {word}" for name, word in texts)
-        if kind in (
-            "selectbox",
-            "slider",
-            "number_input",
-            "checkbox",
-            "toggle",
-            "radio",
-            "text_input",
-            "multiselect",
-            "button_group",
-        ):
+        if _INPUTS.fullmatch(kind):
             yield f"    value: {node.value}"
 
 
