@@ -37,8 +37,6 @@ A link does not touch what it leads to."""
 PASSING = ("__pycache__", "pytest-cache-files-")
 """What Python and pytest write beside the code itself, wherever that may be read."""
 
-FRAMES = 12
-
 _INSTALLED = "_fairleak_tests_guard"
 """Attribute of `sys` with the hook: this file is imported under two names, and a hook cannot be taken out."""
 
@@ -107,7 +105,7 @@ class Guard:
     def note(self, access):
         """Add a line to the log: the access, the process, and where in the code it was."""
         frame, places = sys._getframe(2), []
-        while frame is not None and len(places) < FRAMES:
+        while frame is not None and len(places) < 12:
             places.append(f"{frame.f_code.co_filename}:{frame.f_lineno}")
             frame = frame.f_back
         command = " ".join(getattr(sys, "orig_argv", sys.argv))[:200]

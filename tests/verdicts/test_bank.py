@@ -6,15 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from core.auditing import (
-    AuditPlan,
-    DataPlan,
-    MembershipSettings,
-    ModelPlan,
-    dataset_of,
-    kept_tolerance,
-    run_audit,
-)
+from core.auditing import AuditPlan, DataPlan, MembershipSettings, ModelPlan, dataset_of, kept_tolerance, run_audit
 from core.auditing.policy import default_policy, judge, predictions_policy
 from core.datasets import Roles, Table
 from core.models import GIVEN_PREDICTIONS
@@ -24,9 +16,6 @@ from tests.verdicts.bank import BANK, Entry
 
 SEED = 1
 POLICIES = {"default": default_policy, "predictions": predictions_policy}
-
-_WORST_FIRST = ("fail", "not_run", "inconclusive", "pass")
-_GROUPS = "abcdefgh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +31,7 @@ class Run:
         if not self.entry.unfair:
             return self.overall[policy]
         rest = {verdict for check, verdict in self.checks[policy].items() if check != "unfairness"}
-        return next(verdict for verdict in _WORST_FIRST if verdict in rest)
+        return next(verdict for verdict in ("fail", "not_run", "inconclusive", "pass") if verdict in rest)
 
     def is_required(self, policy):
         """Return whether the policy requires a check that is meant for one of the entry's leaks."""
@@ -55,7 +44,7 @@ class Run:
 
 def table_and_plan(people, release, seed):
     """Return the table whoever releases would hand to an audit, and the plan for it."""
-    groups = np.array(list(_GROUPS[: people.groups]), dtype=object)
+    groups = np.array(list("abcdefgh"[: people.groups]), dtype=object)
     columns = {"attribute": groups[people.attribute], "label": people.label, "set": people.sets}
     columns["prediction"] = release.prediction
     if release.score is not None:
@@ -101,21 +90,13 @@ def _required(verdict):
     return {row.check: row.verdict for row in verdict.rows if row.limit is not None and row.limit.required}
 
 
-QUICK = [entry for entry in BANK.values() if entry.quick]
-
-
-def need(entry):
-    if entry.needs and not (FOLDER / entry.needs).is_dir():
-        pytest.skip(f"set FAIRLEAK_DATA to a folder that holds {entry.needs}")
-
-
 @pytest.fixture(scope="module")
 def runs():
     """What the audit said of entries at the first seed, filled as they are tried."""
     return {}
 
 
-@pytest.mark.parametrize("entry", QUICK, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", [entry for entry in BANK.values() if entry.quick], ids=lambda entry: entry.name)
 def test_the_verdict_is_true_of_a_handful(entry, runs):
     done = runs[entry.name] = run(entry, SEED)
     for policy in POLICIES:
@@ -129,7 +110,8 @@ def test_the_verdict_is_true_of_a_handful(entry, runs):
 @pytest.mark.long
 @pytest.mark.parametrize("entry", [entry for entry in BANK.values() if not entry.quick], ids=lambda entry: entry.name)
 def test_no_model_that_leaks_passes(entry, runs):
-    need(entry)
+    if entry.needs and not (FOLDER / entry.needs).is_dir():
+        pytest.skip(f"set FAIRLEAK_DATA to a folder that holds {entry.needs}")
     done = runs[entry.name] = run(entry, SEED)
     assert not (entry.leaks and done.overall["default"] == "pass"), done.checks
 
