@@ -161,11 +161,7 @@ class Dashboard:
         return self.draft(**columns).click("use_roles")
 
     def draft(self, **columns):
-        """Give columns their roles and fill in the values, in the form's order.
-
-        An empty column means that none has the role; `excluded` are all columns that are left out. Which outcome is
-        good for the person is the positive one, unless it is given or answered already.
-        """
+        """Give columns their roles, an empty one to none, and fill in the values; `excluded` are all left out."""
         for role in (*UNIQUE_ROLES, "excluded"):
             if role in columns:
                 names = [columns[role]] if isinstance(columns[role], str) else list(columns[role])
@@ -179,10 +175,7 @@ class Dashboard:
         return self.favour()
 
     def favour(self):
-        """Answer which outcome is good for the person, where nobody has: the one that the score predicts.
-
-        The guessed outcome and attribute are confirmed before, where they are asked for.
-        """
+        """Confirm the guesses, and answer which outcome is good for the person, where nobody has: the one predicted."""
         self._confirm_guesses()
         favourable = self.widgets("favourable_")
         if favourable and not favourable[0].value:

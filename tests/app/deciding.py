@@ -41,7 +41,6 @@ class Attacks:
         self.instead = None
 
     def __call__(self, plan, table, policy, **options):
-        """Audit, or return what an equal audit found."""
         self.plans.append(plan)
         options.pop("report")(1, 9)
         if self.instead is not None:
@@ -70,10 +69,6 @@ def board(dashboard):
     """Return the checks as HTML: those on which the release hangs, then those for information."""
     bodies = [element.proto.body for element in dashboard.test.get("html")]
     return "".join(body for body in bodies if 'class="fl-board' in body)
-
-
-def section(dashboard, name):
-    dashboard.choose(further_release=name)
 
 
 def changed(dashboard, check, **fields):

@@ -39,7 +39,6 @@ def studies_of_demo(settings):
 
 
 def study_of(**changes):
-    """Return the whole study of the demo with what the page sets, but for some changes."""
     settings = {"budget": 0.5, "trained_budgets": FEW_BUDGETS["table"], **changes}
     return studies_of_demo(AttriGuardSettings(**settings))[-1]
 
@@ -67,14 +66,6 @@ def assert_tells(dashboard, study, budget):
     assert all(finding.text in dashboard.page_text for finding in remaining)
 
 
-SECTIONS = {
-    "transfer": "is fooled least: by",
-    "person": "Inferred as",
-    "where": "Half of the noise is in",
-    "cost": "Baseline: ",
-}
-
-
 def test_ratings_and_their_sections(dashboard, studies):
     settings = AttriGuardSettings(
         attackers=FEW_ATTACKERS, budget=0.5, trained_budgets=FEW_BUDGETS["ratings"], target="train_shares"
@@ -85,13 +76,18 @@ def test_ratings_and_their_sections(dashboard, studies):
     assert_tells(dashboard, study, 1.5)
     is_partial = study.reached.sum() < study.reached.size
     assert ("None was found" in dashboard.page_text) == is_partial
-    for section, sentence in {**SECTIONS, "others": "AttriGuard changes"}.items():
+    for section, sentence in (
+        ("transfer", "is fooled least: by"),
+        ("person", "Inferred as"),
+        ("where", "Half of the noise is in"),
+        ("cost", "Baseline: "),
+        ("others", f"AttriGuard changes {study.spent(1.5).value:.1f} ratings"),
+    ):
         dashboard.choose(further_guard=section)
         assert sentence in dashboard.page_text
         if section == "person":
             dashboard.choose(guard_person=80)  # who rated nothing
             assert "Inferred as" in dashboard.page_text
-    assert f"AttriGuard changes {study.spent(1.5).value:.1f} ratings" in dashboard.page_text
 
 
 @pytest.mark.long
@@ -116,17 +112,6 @@ def test_frozen_columns_and_rules_make_another_study_and_bad_ones_are_one_senten
         assert_tells(dashboard, study, controls.first_budget(study))  # all is as it was
 
 
-def own_ratings():
-    """Return ratings of 60 people as one long table."""
-    rng = np.random.default_rng(3)
-    rows = ["person,item,rating,attribute"]
-    for k in range(60):
-        town = "Up" if k % 3 else "Down"
-        liked = rng.permutation(12)[:5] + (0 if town == "Up" else 6)
-        rows += [f"u{k},film {item},{rng.integers(1, 6)},{town}" for item in liked]
-    return "\n".join(rows).encode()
-
-
 @pytest.mark.long
 def test_ratings_of_ones_own_stay_in_the_session(dashboard, studies):
     def give(content):
@@ -134,10 +119,16 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard, studies):
         dashboard.settle()
 
     study_of()
+    rng = np.random.default_rng(3)
+    rows = ["person,item,rating,attribute"]
+    for k in range(60):
+        town = "Up" if k % 3 else "Down"
+        liked = rng.permutation(12)[:5] + (0 if town == "Up" else 6)
+        rows += [f"u{k},film {item},{rng.integers(1, 6)},{town}" for item in liked]
     dashboard.test.session_state["guard_data"] = "own_ratings"
     dashboard.open("attriguard")
     assert not dashboard.findings and not dashboard.test.warning
-    give(own_ratings())
+    give("\n".join(rows).encode())
     before = dashboard.finding
     assert "inferring the attribute" in before
     give(b"person,item\n1,2\n")

@@ -25,31 +25,27 @@ def subject(config):
 @pytest.fixture
 def ends(monkeypatch):
     """Few repeats, models that earlier tests have trained, and of every curve the end alone."""
-
-    def trained(config, dataset):
-        return subject(config)
-
     monkeypatch.setattr(type(STUDY), "command_defaults", {"questions": 25, "repeats": 4})
     monkeypatch.setattr("core.studies.bias_queries.trials.coarse_first", lambda numbers: numbers[-1:])
-    monkeypatch.setattr(bias_queries_analyses, "subject_of", trained)
-
-
-_CASES = [
-    (
-        {"noise": "smooth_laplace", "answer_epsilon": 20.0, "answered_60": 60},
-        replace(START, mechanism="smooth_laplace", epsilon=20.0, questions=60),
-    ),
-    (
-        {"noise": "exact", "question_design": "targeted", "answered_101": 101},
-        replace(START, mechanism="exact", design="targeted", questions=101),
-    ),
-    ({"metric": "predictive_equality", "noise": "exact"}, replace(START, mechanism="exact")),
-]
-"""Controls -> settings of the study."""
+    monkeypatch.setattr(bias_queries_analyses, "subject_of", lambda config, _: subject(config))
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("controls", "settings"), _CASES, ids=str)
+@pytest.mark.parametrize(
+    ("controls", "settings"),
+    [
+        (
+            {"noise": "smooth_laplace", "answer_epsilon": 20.0, "answered_60": 60},
+            replace(START, mechanism="smooth_laplace", epsilon=20.0, questions=60),
+        ),
+        (
+            {"noise": "exact", "question_design": "targeted", "answered_101": 101},
+            replace(START, mechanism="exact", design="targeted", questions=101),
+        ),
+        ({"metric": "predictive_equality", "noise": "exact"}, replace(START, mechanism="exact")),
+    ],
+    ids=str,
+)
 def test_page_says_what_the_study_finds(dashboard, ends, controls, settings):
     dashboard.open("bias_queries").choose(**controls)
     config = expected.config_of({"metric": controls["metric"]} if "metric" in controls else {})
@@ -82,9 +78,8 @@ def test_a_tiny_group_is_refused_in_one_sentence(dashboard, ends, monkeypatch):
     pool = query_pool(subject(expected.config_of({})))
     rare = pool.people.sensitive == 1
     rare[(pool.people.sensitive == 0).nonzero()[0][:90]] = True
-    people = type(pool.people)(
-        **{name: getattr(pool.people, name)[rare] for name in ("sensitive", "base", "prior", "labels")}
-    )
+    fields = ("sensitive", "base", "prior", "labels")
+    people = replace(pool.people, **{name: getattr(pool.people, name)[rare] for name in fields})
     tiny = QueryPool(people=people, advantaged="men", disadvantaged="women", metric=pool.metric)
     monkeypatch.setattr("core.studies.bias_queries.query_pool", lambda _: tiny)
     monkeypatch.setattr("core.studies.bias_queries.study.query_pool", lambda _: tiny)

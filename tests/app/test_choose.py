@@ -4,14 +4,15 @@ import math
 import re
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from core.__main__ import parser
 from core.auditing import AuditPlan, OutputsPlan
-from core.base.settings_text import add_arguments, from_arguments
-from core.cli.arguments import Parser
+from core.base.settings_text import from_arguments
 from core.datasets import load
 from core.experiments.choose import CandidatePoint, ChooseSettings
 from core.experiments.engine import point_key
@@ -33,7 +34,7 @@ class Measured:
         self.truth, self.count = truth, 0
         self.read = set()
 
-    def __call__(self, candidate_sets, *, store=None, **_):
+    def __call__(self, candidate_sets, *, store, **_):
         for candidate_set in candidate_sets:
             self.read.add(candidate_set.dataset.feature_names)
             for config in candidate_set.configs:
@@ -41,9 +42,7 @@ class Measured:
                 self.count += 1
                 accuracy = 0.85 if (config.method, config.depth, config.tolerance) == BEST else 0.75
                 measured = replace(point(0, accuracy, self.truth, rng), config=config, name=candidate_set.name)
-                if store is not None:
-                    key = point_key(config, candidate_set.dataset, CandidatePoint, *candidate_set.parts)
-                    store.save(key, measured)
+                store.save(point_key(config, candidate_set.dataset, CandidatePoint, *candidate_set.parts), measured)
                 yield measured
 
 
@@ -73,12 +72,8 @@ def test_it_recommends_the_most_accurate_and_says_the_command(dashboard, safe):
     assert safe.count == 18  # what is there is not measured again
     dashboard.choose(choose_least=55, choose_methods=["dp_id3", "unmitigated"], choose_epsilons=[3.0, math.inf])
     (line,) = [block.value for block in dashboard.test.code if block.value.startswith("fairleak choose")]
-    parser = Parser()
-    add_arguments(parser, ChooseSettings)
-    for name in ("plan", "--seeds", "--output"):
-        parser.add_argument(name)
-    arguments = parser.parse_args(line.replace(" -o ", " --output ").split()[2:])
-    assert (arguments.plan, arguments.output, arguments.seeds) == ("choose.toml", "chosen.toml", "42")
+    arguments = parser().parse_args(line.split()[1:])
+    assert (arguments.plans, arguments.output, arguments.seeds) == ([Path("choose.toml")], Path("chosen.toml"), "42")
     assert from_arguments(arguments, ChooseSettings) == ChooseSettings(
         methods=("dp_id3", "unmitigated"), epsilons=(3.0, math.inf), least_accuracy=0.55
     )
@@ -105,11 +100,11 @@ def test_another_model_can_be_audited_and_its_report_says_who_picked_it(dashboar
     box.select_index(2)
     dashboard.settle()
     dashboard.press("audit_chosen")
-    config, digits, (outputs, policy), choice = dashboard.test.session_state["chosen_model"]
+    chosen = dashboard.test.session_state["chosen_model"]
+    config, _, (_, policy), choice = chosen
     assert (config.method, config.depth, config.tolerance) != BEST
     assert "picked by hand. By the policy it would be exponentiated gradient (tolerance 0.05" in str(choice.findings[1])
-    state = {"chosen_model": (config, digits, (outputs, policy), choice)}
-    monkeypatch.setattr(report_plan, "st", SimpleNamespace(session_state=state))
+    monkeypatch.setattr(report_plan, "st", SimpleNamespace(session_state={"chosen_model": chosen}))
     monkeypatch.setattr(report_plan, "current_policy", lambda _: policy)
     table = load("demo")
     assert report_plan.subject(config, table, AuditPlan()).chosen is choice

@@ -122,8 +122,8 @@ def test_names_are_shown_and_never_obeyed(dashboard):
         assert hostile in dashboard.plain_finding
         for text in (*dashboard.texts, *(caption.value for caption in dashboard.test.caption)):
             assert hostile not in text
-        markup = [text_format.MessageToString(element.proto) for element in dashboard.test.get("html")]
-        assert not any("<img" in text for text in markup)
+        for element in dashboard.test.get("html"):
+            assert "<img" not in text_format.MessageToString(element.proto)
 
 
 def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard, monkeypatch):
@@ -170,8 +170,7 @@ def test_an_answer_belongs_to_its_question_and_a_price_that_changed_meanwhile_is
     assert last in dashboard.page_text
     dashboard.choose(desk_epsilon=0.3)
     people = read_test_set(people_table(desk_files.test_set(), "people.csv"), state("loans").roles)
-    second_scores = desk_files.scores(3)
-    open_ledger(default_ledger()).ask("loans", people, second_scores, epsilon=0.7, asker="team B")
+    open_ledger(default_ledger()).ask("loans", people, desk_files.scores(3), epsilon=0.7, asker="team B")
     dashboard.click("desk_ask")
     assert [answer.asker for answer in state("loans").answers] == ["team A", "team B"]
     assert "The price has changed since it was shown" in plain(dashboard.test.warning[0].value)
@@ -225,7 +224,7 @@ def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(da
 def open_location(dashboard, at, button="desk_open"):
     dashboard.widget("desk_place").set_value(at)
     dashboard.test.run()
-    return dashboard.click(button)
+    dashboard.click(button)
 
 
 def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard, tmp_path):
@@ -263,11 +262,9 @@ def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard, tmp_pa
 def test_a_password_in_a_url(dashboard, typed, pinned, caplog, monkeypatch):
     if pinned:
         monkeypatch.setenv("FAIRLEAK_LEDGER", typed)
-    dashboard.open("desk")
-    if pinned:
-        dashboard.click("desk_open")
+        dashboard.open("desk").click("desk_open")
     else:
-        dashboard.choose(desk_place=typed)
+        dashboard.open("desk").choose(desk_place=typed)
         assert "S3cret" not in sent(dashboard) and "S3cret" not in dashboard.widget("desk_place").value
         open_location(dashboard, typed)
     assert_one_sentence(dashboard.plain_problem())

@@ -42,12 +42,9 @@ def applied(dashboard):
     return roles
 
 
-DRAWN = ("without_true_label", "three_outcomes", "h2o", "two_rows_a_person")
-"""Cases that no test below draws; the facts of all are tested where they are found."""
-
-
-@pytest.mark.parametrize("case", DRAWN)
+@pytest.mark.parametrize("case", ["without_true_label", "three_outcomes", "h2o", "two_rows_a_person"])
 def test_the_card_says_what_is_right_of_a_table(dashboard, case):
+    """Cases that no test below draws; the facts of all are tested where they are found."""
     right, frame = CASES[case], CASES[case].frame()
     bring(dashboard, frame)
     roles = dashboard.column_roles()

@@ -12,8 +12,6 @@ from tests.app.dashboard import Gate, RecordedJob, sweep_job
 from tests.expected import run_once
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
-SECRET = "/home/somebody/secret.csv"
-
 
 @pytest.fixture
 def log(caplog):
@@ -22,24 +20,21 @@ def log(caplog):
         yield lambda: "\n".join(record.exc_text or record.message for record in caplog.records)
 
 
-class Held(Gate):
+@pytest.fixture
+def gate(monkeypatch):
     """Holds audits after their first step."""
+    gate = Gate()
+    gate.open.clear()
 
-    def run(self, config, report=None, *, dataset):
-        assert report is not None
+    def run(config, report=None, *, dataset):
         report(1, 7)
-        self.wait()
+        gate.wait()
         report(2, 7)
         return run_once(config, report, dataset=dataset)
 
-
-@pytest.fixture
-def gate(monkeypatch):
-    held = Held()
-    held.open.clear()
-    monkeypatch.setattr(cached, "run", held.run)
-    yield held
-    held.open.set()
+    monkeypatch.setattr(cached, "run", run)
+    yield gate
+    gate.open.set()
 
 
 def waiting(start, gate):
@@ -105,17 +100,15 @@ def test_a_table_that_cannot_be_had(dashboard, monkeypatch, log):
     assert "Traceback" not in log()
 
 
-@pytest.mark.parametrize("error", [KeyError(SECRET), OSError(SECRET)], ids=repr)
-def test_an_unexpected_error_is_told_without_its_details(dashboard, monkeypatch, log, error):
+def test_an_unexpected_error_is_told_without_its_details(dashboard, monkeypatch, log):
     def broken(name, **folders):
-        raise error
+        raise OSError("/home/somebody/secret.csv")
 
     with monkeypatch.context() as patched:
         patched.setattr(core.datasets.catalog, "load", broken)
         sentence = dashboard.open("model").plain_problem()
         assert_one_sentence(sentence, ("log",))
-        assert "secret" not in sentence
-        assert "Traceback" in log() and type(error).__name__ in log()
+        assert "secret" not in sentence and "Traceback" in log() and "OSError" in log()
     dashboard.click("again_")
     assert "%" in dashboard.finding and not dashboard.test.warning
 

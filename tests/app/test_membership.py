@@ -51,9 +51,7 @@ def gate(monkeypatch):
     monkeypatch.setattr(membership_analyses, "EPSILONS", (0.1, math.inf))
     monkeypatch.setattr(membership_analyses, "THETAS", (0.4, 1.0))
     coming = Coming()
-    monkeypatch.setattr(
-        MembershipStudy, "run", lambda self, subject, settings, report=None: coming.run(subject, settings, report)
-    )
+    monkeypatch.setattr(MembershipStudy, "run", lambda self, *about, **options: coming.run(*about, **options))
     return coming
 
 
@@ -65,7 +63,6 @@ def page(start, gate):
 
 @cache
 def result(**changes):
-    """Return what the study says of the demo's model, as a notebook does."""
     *_, last = Coming().run(expected.subject(**{"method": "unmitigated"} | changes), SETTINGS)
     return last
 

@@ -13,29 +13,18 @@ from core.stats.estimates import accuracy, percent
 from core.studies.bias_queries.study import STUDY as BIAS_QUERIES
 from pages.shell import cached, shell
 from tests.app.dashboard import RecordedJob
-from tests.app.deciding import attacks, section
+from tests.app.deciding import attacks
 from tests.app.test_attriguard import FEW_BUDGETS
 from tests.app.test_membership import gate
 from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
 from tests.input_cases import base_people, csv_of
 from tests.samples_report import sample
-from tests.unit.datasets.bad_tables import (
-    BAD_ROLES,
-    BAD_UPLOADS,
-    GOOD,
-    GOOD_ROLES,
-    assert_one_sentence,
-    csv_bytes,
-    rows,
-)
+from tests.unit.datasets.bad_tables import BAD_ROLES, BAD_UPLOADS, GOOD, GOOD_ROLES, assert_one_sentence, csv_bytes
 from tests.unit.datasets.test_input_check import decided_people
 
 __all__ = ["attacks", "gate"]
 
 
-ON_THE_FORM = ("every value chosen", "limit below everybody", "everything excluded", "numbers and text")
-UPLOADED = ("empty file", "unclosed quote", "hostile file name", "pickle")
-PAGES = ("data", "model", "correction", "bias_queries", "attriguard", "membership")
 TRAINING = ("methods", "seeds", "trained")  # last the one that stays open
 
 
@@ -59,13 +48,6 @@ def bring_people(dashboard, **options):
 
 RACES = csv_bytes("age,race,hired", [f"{20 + i % 37},{'abc'[i % 3]},{i % 5 % 2}" for i in range(240)])
 """People of three groups."""
-
-
-@pytest.fixture
-def brief(monkeypatch, gate):
-    """Few repeats, few attackers, and few shadow models."""
-    monkeypatch.setattr(type(BIAS_QUERIES), "command_defaults", {"questions": 25, "repeats": 2})
-    monkeypatch.setattr("pages._attriguard.attriguard_controls.TRAINED_BUDGETS", FEW_BUDGETS)
 
 
 def test_own_names_are_shown_never_obeyed_and_in_no_shared_store(dashboard):
@@ -94,12 +76,12 @@ def test_what_cannot_be_used_is_one_sentence_and_the_audit_stays(dashboard):
     dashboard.open("data")
     before = dashboard.finding
     for bad in BAD_UPLOADS:
-        if bad.kind in UPLOADED:
+        if bad.kind in ("empty file", "unclosed quote", "hostile file name", "pickle"):
             dashboard.upload(bad.file_name, bad.data)
             assert_one_sentence(dashboard.plain_problem(), bad.words_expected)
             assert dashboard.finding == before, bad.kind
     for bad_roles in BAD_ROLES:
-        if bad_roles.kind in ON_THE_FORM:
+        if bad_roles.kind in ("every value chosen", "limit below everybody", "everything excluded", "numbers and text"):
             dashboard.upload("table.csv", bad_roles.content)
             roles = bad_roles.roles
             choices = {name: getattr(roles, name) for name in ("label", "positive", "sensitive", "excluded", "missing")}
@@ -163,7 +145,8 @@ def test_columns_take_one_role_each_and_cautions_have_buttons(dashboard):
     dashboard.settle()
     roles = dashboard.column_roles()
     assert (roles["age"], roles["predicted"]) == ("prediction", "feature")
-    near_copy = csv_bytes("job2,age,job,sex,hired", [f"{'xy'[i % 2]},{row}" for i, row in enumerate(rows())])
+    rows = GOOD.decode().split()[1:]
+    near_copy = csv_bytes("job2,age,job,sex,hired", [f"{'xy'[i % 2]},{row}" for i, row in enumerate(rows)])
     dashboard.upload("copy.csv", near_copy)
     dashboard.click("use_repair_near_attribute_")
     assert dashboard.column_roles()["job2"] == "excluded"
@@ -242,7 +225,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard, attacks):
     dashboard.favour().press("use_roles")
     assert "released: scores rounded to 3 decimals" in dashboard.plain_finding  # the button leads to the Report
     dashboard.open("report")
-    section(dashboard, "attacked")
+    dashboard.choose(further_release="attacked")
     dashboard.widget("asked_outputs_").set_value(OutputsPlan(released="labels"))
     dashboard.widget("asked_title").set_value("Loans, spring")
     dashboard.click("asked_keep")
@@ -255,13 +238,15 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard, attacks):
 
 
 @pytest.mark.long
-def test_no_page_trains_and_none_fails(dashboard, brief):
+def test_no_page_trains_and_none_fails(dashboard, gate, monkeypatch):
+    monkeypatch.setattr(type(BIAS_QUERIES), "command_defaults", {"questions": 25, "repeats": 2})
+    monkeypatch.setattr("pages._attriguard.attriguard_controls.TRAINED_BUDGETS", FEW_BUDGETS)
     bring_scored(dashboard)
     roles = replace(GOOD_ROLES, group=("male",), prediction="predicted", score="probability", sets="split")
     dataset = build_dataset(read_table(scored(), "scored.csv"), roles)
     assert "200 train, 200 attack, 200 test" in dashboard.page_text
     test = np.arange(dataset.n) % 3 == 2
-    for page in PAGES:
+    for page in ("data", "model", "correction", "bias_queries", "attriguard", "membership"):
         dashboard.open(page)
         assert not dashboard.test.error
         widgets = {widget.key for widget in (*dashboard.test.selectbox, *dashboard.test.slider)}

@@ -35,7 +35,7 @@ from pages._report import report_audit, report_history
 from pages.shell.shell import escape
 from tests import model_samples
 from tests.app.dashboard import RecordedJob
-from tests.app.deciding import attacks, board, changed, section
+from tests.app.deciding import attacks, board, changed
 from tests.app.test_own_table import bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
@@ -80,11 +80,6 @@ def assert_shows(dashboard, attacks, policy=None):
     assert total == sum(row.is_decisive for row in rows) == sum(counts)
 
 
-NAME = "<b>Bob & Co.</b>"
-EVERY_KIND = tuple(Caveat(kind, f"{NAME}: 1,234 of {kind}.", count=1234) for kind in CaveatKind)
-"""A caveat of each kind, with a number and a name that nothing else has."""
-
-
 def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begins_it_again(start, attacks, monkeypatch):
     def endless(folder, report):
         for step in itertools.count():
@@ -104,9 +99,11 @@ def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begin
 
 
 def test_every_kind_of_caveat_stands_on_page_in_report_and_terminal(dashboard, attacks):
-    attacks.instead = replace(sample(), caveats=EVERY_KIND)
+    # With a number and a name that nothing else has.
+    caveats = tuple(Caveat(kind, f"<b>Bob & Co.</b>: 1,234 of {kind}.", count=1234) for kind in CaveatKind)
+    attacks.instead = replace(sample(), caveats=caveats)
     dashboard.open("report")
-    verdict = judge(POLICY, sample().measurements, attribute="sex", caveats=in_order(EVERY_KIND))
+    verdict = judge(POLICY, sample().measurements, attribute="sex", caveats=in_order(caveats))
     reports, printed = Reports(replace(attacks.instead, verdict=verdict)), io.StringIO()
     Console(out=printed, err=io.StringIO()).results(audit_lines(reports))
     texts = {
@@ -114,7 +111,7 @@ def test_every_kind_of_caveat_stands_on_page_in_report_and_terminal(dashboard, a
         "terminal": printed.getvalue(),
         "page": "\n".join(Reader(element.proto.body).text for element in dashboard.test.get("html")),
     }
-    for caveat in EVERY_KIND:
+    for caveat in caveats:
         for name, text in texts.items():
             assert "".join(caveat.text.split()) in "".join(text.split()), (caveat.kind, name)
 
@@ -182,7 +179,7 @@ def test_narrower_releases_are_tried_where_a_stricter_policy_was_chosen_after_th
     attacks.instead = replace(sample(), measurements=with_auc(0.54))
     dashboard.open("report")
     assert not dashboard.has_button("use_narrower")
-    section(dashboard, "judged")
+    dashboard.choose(further_release="judged")
     for key in ("gdpr", "strict"):
         dashboard.choose(release_policy_box=key)
         _, make = policy_templates()[key]
@@ -196,7 +193,7 @@ def test_narrower_releases_are_tried_where_a_stricter_policy_was_chosen_after_th
 def test_a_changed_limit_is_judged_without_an_attack_and_needs_reason_and_source(dashboard, attacks):
     dashboard.open("report")
     before = expected(attacks)
-    section(dashboard, "judged")
+    dashboard.choose(further_release="judged")
     check = "unfairness"
     verdict_before = next(row for row in before.rows if row.check == check).verdict
     jobs, finding = len(RecordedJob.started), dashboard.finding
@@ -219,7 +216,7 @@ def test_a_changed_limit_is_judged_without_an_attack_and_needs_reason_and_source
 
 
 def test_a_policy_is_saved_in_the_history_and_chosen_by_another_session(dashboard, attacks, start):
-    section(dashboard.open("report"), "judged")
+    dashboard.open("report").choose(further_release="judged")
     dashboard.widget("policy_name_").set_value("Consumer credit")
     dashboard.widget("policy_author_").set_value("A. Officer")
     dashboard.click("policy_register_")
@@ -227,13 +224,13 @@ def test_a_policy_is_saved_in_the_history_and_chosen_by_another_session(dashboar
     assert (saved.name, saved.version, saved.who) == ("Consumer credit", default_policy().version, "A. Officer")
     assert dashboard.test.selectbox(key="release_policy_box").value == f"saved {saved.number}"
     second = start().open("report")
-    section(second, "judged")
+    second.choose(further_release="judged")
     second.choose(release_policy_box=f"saved {saved.number}")
     assert f"policy Consumer credit, version {saved.version}" in second.plain_finding
 
 
 def test_a_policy_file(dashboard, attacks):
-    section(dashboard.open("report"), "judged")
+    dashboard.open("report").choose(further_release="judged")
     finding = dashboard.finding
     usual = policy_text(default_policy())
     dashboard.give("policy_file", "bad.toml", usual.replace('"unfairness"', '"fairness"').encode())
@@ -276,7 +273,7 @@ def test_given_predictions_are_judged_as_init_suggests_and_other_attacks_by_the_
     assert not plan.bias_queries.questions and not plan.membership.shadows
     assert_shows(dashboard, attacks, predictions_policy())
     dashboard.choose(dataset="demo")
-    section(dashboard, "attacked")
+    dashboard.choose(further_release="attacked")
     dashboard.widget("asked_questions").set_value(4)
     dashboard.widget("asked_title").set_value("Loans, spring")
     dashboard.click("asked_keep")
@@ -301,7 +298,7 @@ def test_an_owners_statement_reaches_the_brief_without_a_new_attack(dashboard, a
     judge_again = report_audit.judged_reports
     monkeypatch.setattr(report_audit, "judged_reports", lambda *args: reports.append(judge_again(*args)) or reports[-1])
     dashboard.open("report")
-    section(dashboard, "stated")
+    dashboard.choose(further_release="stated")
     dashboard.widget("stated_met_partner").set_value("yes")
     dashboard.widget("stated_why_partner").set_value("2 partners get " + "scores " * 20)
     dashboard.click("keep_statement")

@@ -13,7 +13,7 @@ from core.store.history import History, default_history
 from pages.shell import signin
 from pages.shell.signin import Role
 from tests import desk_files
-from tests.app.deciding import SELF_TESTS, attacks, changed, section
+from tests.app.deciding import SELF_TESTS, attacks, changed
 from tests.app.test_desk import from_file, sent
 from tests.browser.signing_in import addresses
 from tests.samples_report import sample
@@ -89,7 +89,7 @@ def test_a_ban_stands_while_limits_and_versions_change(report, start):
     assert decisions == [("Accept the risk", "Ada", False), ("Do not release", "Bo", True)]
     report.click("sign_again_button").choose(sign_decision="accept_risk", sign_reason="A pilot.")
     assert "Loans 1.0 is banned by Bo since" in report.page_text and report.button("sign_audit").disabled
-    section(report, "judged")
+    report.choose(further_release="judged")
     changed(report, "unfairness", value=0.06)
     assert "different here: policy" in report.page_text and report.button("sign_audit").disabled
     session = start().open("report").click("open_decision")
@@ -176,14 +176,11 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(start, at
     assert len(attacks.plans) == 1
 
 
-TO_FIRST = ("", "overview", "nowhere")
-
-
 def test_an_asker_is_shown_no_page_but_the_desk(dashboard, be):
     be(Role.ASKER)
     for address in addresses():
         dashboard.open(address or "overview", settled=False)
-        if address == "desk" or address in TO_FIRST:
+        if address in ("desk", "", "overview", "nowhere"):  # as the first page
             assert "Private query desk" in dashboard.texts[0], address
         else:
             assert dashboard.texts[-1].endswith("This page is not open to the role *asker*."), address
@@ -231,7 +228,7 @@ def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start, be, a
     auditor = start().open("desk")
     assert sections(auditor) == ["Export and verify"]
     assert not auditor.has_button("desk_open")
-    section(auditor.open("report"), "judged")
+    auditor.open("report").choose(further_release="judged")
     assert "The limits are an officer's to set." in auditor.page_text
     keys = {element.key for kind in ("selectbox", "file_uploader", "button") for element in getattr(auditor.test, kind)}
     assert not keys & {"policy_file", "release_limit", "release_policy_box", "reset_policy"}
