@@ -12,32 +12,9 @@ from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from sklearn.neighbors import KNeighborsClassifier
 
 from core.models.dp_id3 import DPID3Classifier
+from tests.verdicts import releases
 from tests.verdicts.people import People, adult, compas, demo, invented
-from tests.verdicts.releases import (
-    Release,
-    balancing_weights,
-    boosting,
-    drawn,
-    fitted,
-    forest,
-    formats,
-    informed,
-    labels_only,
-    last_digit,
-    logistic,
-    network,
-    precision,
-    quota,
-    released,
-    shift,
-    subgroup,
-    thresholds_by_group,
-    ties,
-    tree,
-    uncorrelated,
-    withheld,
-    xor,
-)  # fmt: skip
+from tests.verdicts.releases import Release, boosting, fitted, forest, informed, logistic, network, released, tree
 
 MEANT = {
     "attribute": ("attribute_excess", "attribute_balanced"),
@@ -137,7 +114,7 @@ def _labels(make):
 
     def make_labels(seed):
         people, release = make(seed)
-        return people, labels_only(release)
+        return people, releases.labels_only(release)
 
     return make_labels
 
@@ -148,7 +125,7 @@ def _neighbour(_seed):
 
 def _xor(seed, *, share, right=0.75):
     people = invented(seed, shares=(1.0 - share, share))
-    return people, xor(people, seed, right=right)
+    return people, releases.xor(people, seed, right=right)
 
 
 def _model_a_group(seed):
@@ -176,12 +153,12 @@ def _private(seed):
 
 def _reweighed(seed):
     people = _many(seed, bias=1.0)
-    return people, released(fitted(people, logistic(), weights=balancing_weights(people)))
+    return people, released(fitted(people, logistic(), weights=releases.balancing_weights(people)))
 
 
 def _freed(seed):
     people = _many(seed, bias=1.0, proxy=0.5)
-    return people, released(fitted(uncorrelated(people), logistic()))
+    return people, released(fitted(releases.uncorrelated(people), logistic()))
 
 
 def _fair_demo(seed):
@@ -237,36 +214,37 @@ LEAKING = (
     plants("demo-threshold-optimizer", "Fairlearn's threshold optimizer on the demo, by origin: chances of "
         "acceptance by thresholds of each group's own, so that more than a quarter of the people have other ones "
         "in the other group.",
-        lambda seed: (people := demo(seed, "origin"), informed(people, thresholds_by_group(people)))),
+        lambda seed: (people := demo(seed, "origin"), informed(people, releases.thresholds_by_group(people)))),
     plants("compas-threshold-optimizer", "The same on COMPAS, by race.",
-        lambda seed: (people := compas(seed), informed(people, thresholds_by_group(people)))),
+        lambda seed: (people := compas(seed), informed(people, releases.thresholds_by_group(people)))),
     plants("compas-threshold-optimizer-labels", "Labels alone of fairlearn's threshold optimizer on COMPAS, "
         "by race.",
-        lambda seed: (people := compas(seed), drawn(people, thresholds_by_group(people), seed))),
+        lambda seed: (people := compas(seed), releases.drawn(people, releases.thresholds_by_group(people), seed))),
     plants("quota-labels", "Labels alone, with a least score for each group: between the two they are the "
         "attribute.",
-        altered(quota, lowest=(0.3, 0.7))),
+        altered(releases.quota, lowest=(0.3, 0.7))),
     *(plants(f"minority-{share}", f"Labels alone: a feature XOR the attribute, right three times in four, for a"
         f" minority of {share}%.", partial(_xor, share=share / 100)) for share in (8, 12, 20)),
     plants("xor", "Labels alone: a feature XOR the attribute, of groups of 60 and 40%: everybody's attribute follows.",
         partial(_xor, share=0.4, right=1.0)),
     plants("digit-6", "The sixth decimal of the score is odd in group 1 and even in group 0.",
-        altered(last_digit, decimals=6)),
+        altered(releases.last_digit, decimals=6)),
     plants("digit-3", "The third and last decimal of the score is odd in group 1 and even in group 0.",
-        altered(last_digit, partial(invented, shares=(0.7, 0.3)), decimals=3)),
+        altered(releases.last_digit, partial(invented, shares=(0.7, 0.3)), decimals=3)),
     plants("digit-of-training-records", "The last decimal of the score tells the attribute, of training records only.",
-        altered(last_digit, decimals=6, only="train")),
-    plants("ties", "Scores of group 1 take 40 values, those of group 0 any.", altered(ties)),
-    plants("precision", "Scores of group 1 have two decimals, those of group 0 have four.", altered(precision)),
+        altered(releases.last_digit, decimals=6, only="train")),
+    plants("ties", "Scores of group 1 take 40 values, those of group 0 any.", altered(releases.ties)),
+    plants("precision", "Scores of group 1 have two decimals, those of group 0 have four.",
+        altered(releases.precision)),
     plants("formats", "Scores of group 1 are written in 32 bits, those of group 0 in 64.",
-        lambda seed: (people := invented(seed), formats(_scored(people), people.attribute == 1))),
+        lambda seed: (people := invented(seed), releases.formats(_scored(people), people.attribute == 1))),
     plants("withheld", "The score is withheld, shown as 0.5, of 60% of group 1 and of 10% of group 0.",
-        lambda seed: (people := invented(seed), withheld(people, _scored(people), seed))),
+        lambda seed: (people := invented(seed), releases.withheld(people, _scored(people), seed))),
     plants("shift", "The score's log-odds have noise, and lie higher in group 1.",
-        lambda seed: (people := invented(seed), shift(people, _scored(people), seed))),
+        lambda seed: (people := invented(seed), releases.shift(people, _scored(people), seed))),
     plants("subgroup", "In one town, where a fifth of the people live, the score is lower by 0.2 in group 1; "
         "elsewhere it says nothing.",
-        altered(subgroup, town="mill")),
+        altered(releases.subgroup, town="mill")),
     remembers("forest-without-bootstrap", "A forest without bootstrap: sure of every training record.",
         _memorised(partial(_noisy, sharp=4.0, n=3_000), partial(forest, bootstrap=False)), quick=True),
     remembers("compas-forest-without-bootstrap", "The same on COMPAS, where many outsiders are like members.",
@@ -283,7 +261,7 @@ LEAKING = (
         _labels(_memorised(_noisy, _neighbour))),
     kind(("membership",))("formats-of-training-records", "Scores of training records are written in 32 bits, those of "
         "others in 64.",
-        lambda seed: (people := invented(seed), formats(_scored(people), people.sets == "train"))),
+        lambda seed: (people := invented(seed), releases.formats(_scored(people), people.sets == "train"))),
     remembers("boosting-400", "Boosting of 400 rounds.",
         _memorised(_noisy, partial(boosting, max_iter=400, learning_rate=0.2))),
     remembers("large-network", "A network of 100 units, trained until it knows its records.",
