@@ -149,6 +149,12 @@ class Dashboard:
         with patch("streamlit.switch_page", lambda *_, **__: st.rerun()) if key == "use_roles" else nullcontext():
             return self.settle()
 
+    def submit(self, key, **controls):
+        """Fill in a form by the beginnings of its controls' keys, and press its button."""
+        for name, value in controls.items():
+            self.widget(name).set_value(value)
+        return self.click(key)
+
     def give(self, key, name, content):
         self.test.file_uploader(key=key).set_value((name, content, "application/octet-stream"))
         return self.settle()

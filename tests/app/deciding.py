@@ -71,14 +71,9 @@ def board(dashboard):
     return "".join(body for body in bodies if 'class="fl-board' in body)
 
 
-def changed(dashboard, check, **fields):
+def changed(dashboard, check, version="", **fields):
     """Change a limit in the table, with all that a change must say, and judge by it."""
-    heading = {"version": f"{default_policy().version}.1", "author": "A. Officer"}
-    limit = {"rationale": "Our own law.", "source": "Law, § 3"}
-    for name, value in fields.items():
-        (heading if name in ("name", "version", "author") else limit)[name] = value
-    for name, value in heading.items():
-        dashboard.widget(f"policy_{name}_").set_value(value)
-    for name, value in limit.items():
-        dashboard.widget(f"limit_{name}_{check}_").set_value(value)
-    dashboard.click("policy_keep_")
+    limit = {"rationale": "Our own law.", "source": "Law, § 3", **fields}
+    changes = {f"limit_{name}_{check}_": value for name, value in limit.items()}
+    changes |= {"policy_version_": version or f"{default_policy().version}.1", "policy_author_": "A. Officer"}
+    dashboard.submit("policy_keep_", **changes)

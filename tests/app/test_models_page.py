@@ -19,9 +19,8 @@ VENDOR = "Vendor default"
 
 
 @pytest.fixture
-def history(monkeypatch, dashboard):
+def history(dashboard):
     """A register: two banned versions of one model and a released one, whose review is due, and another."""
-    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     history = History.open(default_history())
     for version in ("1.0", "2.0"):
         entry = history.keep(report(version), model=VENDOR, version=version, who=WHO)
@@ -38,8 +37,7 @@ def rows(dashboard):
     return [button.label for button in buttons if button.key[-1].isdigit()]
 
 
-def test_an_empty_register_and_a_model_registered_and_changed_in_a_dialog(dashboard, monkeypatch):
-    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
+def test_an_empty_register_and_a_model_registered_and_changed_in_a_dialog(dashboard):
     dashboard.open("models")
     assert "No model is registered yet" in dashboard.plain_finding and rows(dashboard) == []
     assert not default_history().exists()  # looking makes nothing

@@ -226,9 +226,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard, attacks):
     assert "released: scores rounded to 3 decimals" in dashboard.plain_finding  # the button leads to the Report
     dashboard.open("report")
     dashboard.choose(further_release="attacked")
-    dashboard.widget("asked_outputs_").set_value(OutputsPlan(released="labels"))
-    dashboard.widget("asked_title").set_value("Loans, spring")
-    dashboard.click("asked_keep")
+    dashboard.submit("asked_keep", asked_outputs_=OutputsPlan(released="labels"), asked_title="Loans, spring")
     assert [plan.outputs for plan in attacks.plans] == [OutputsPlan(decimals=3), OutputsPlan(released="labels")]
     assert all(read_plan(plan_text(plan)) == plan for plan in attacks.plans)
     first = suggested_plan(read_table(scored(), "scored.csv"), "scored.csv", favourable="yes").plan

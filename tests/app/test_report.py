@@ -217,9 +217,7 @@ def test_a_changed_limit_is_judged_without_an_attack_and_needs_reason_and_source
 
 def test_a_policy_is_saved_in_the_history_and_chosen_by_another_session(dashboard, attacks, start):
     dashboard.open("report").choose(further_release="judged")
-    dashboard.widget("policy_name_").set_value("Consumer credit")
-    dashboard.widget("policy_author_").set_value("A. Officer")
-    dashboard.click("policy_register_")
+    dashboard.submit("policy_register_", policy_name_="Consumer credit", policy_author_="A. Officer")
     (saved,) = History.open(default_history()).policies()
     assert (saved.name, saved.version, saved.who) == ("Consumer credit", default_policy().version, "A. Officer")
     assert dashboard.test.selectbox(key="release_policy_box").value == f"saved {saved.number}"
@@ -274,9 +272,7 @@ def test_given_predictions_are_judged_as_init_suggests_and_other_attacks_by_the_
     assert_shows(dashboard, attacks, predictions_policy())
     dashboard.choose(dataset="demo")
     dashboard.choose(further_release="attacked")
-    dashboard.widget("asked_questions").set_value(4)
-    dashboard.widget("asked_title").set_value("Loans, spring")
-    dashboard.click("asked_keep")
+    dashboard.submit("asked_keep", asked_questions=4, asked_title="Loans, spring")
     assert [plan.bias_queries.questions for plan in attacks.plans] == [0, 0, 4]
     assert attacks.plans[-1].title == "Loans, spring"
 
@@ -299,13 +295,9 @@ def test_an_owners_statement_reaches_the_brief_without_a_new_attack(dashboard, a
     monkeypatch.setattr(report_audit, "judged_reports", lambda *args: reports.append(judge_again(*args)) or reports[-1])
     dashboard.open("report")
     dashboard.choose(further_release="stated")
-    dashboard.widget("stated_met_partner").set_value("yes")
-    dashboard.widget("stated_why_partner").set_value("2 partners get " + "scores " * 20)
-    dashboard.click("keep_statement")
+    dashboard.submit("keep_statement", stated_met_partner="yes", stated_why_partner="2 partners get " + "scores " * 20)
     assert_one_sentence(dashboard.plain_problem(), ("partner", "120"))
-    dashboard.widget("stated_why_partner").set_value("2 partners get scores")
-    dashboard.widget("stated_owner").set_value("Credit unit")
-    dashboard.click("keep_statement")
+    dashboard.submit("keep_statement", stated_why_partner="2 partners get scores", stated_owner="Credit unit")
     assert not dashboard.test.warning and len(attacks.plans) == 1
     (stated,) = dashboard.test.success
     assert "1 of 7 attackers" in stated.value and "owner given" in stated.value

@@ -3,6 +3,7 @@
 import re
 import threading
 from datetime import date
+from unittest.mock import Mock
 
 import pytest
 
@@ -22,10 +23,9 @@ __all__ = ["attacks"]
 
 
 @pytest.fixture
-def report(dashboard, attacks, monkeypatch):
+def report(dashboard, attacks):
     """The Report page, with an audit that nobody has kept."""
     attacks.instead = sample()
-    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     return dashboard.open("report").click("open_decision")
 
 
@@ -44,9 +44,7 @@ def signed(dashboard, decision, who, reason="Checks fail."):
     if dashboard.has_button("sign_again_button"):
         dashboard.click("sign_again_button")
     dashboard.choose(sign_decision=decision)
-    for field, text in (("sign_who", who), ("sign_reason", reason)):
-        dashboard.widget(field).set_value(text)
-    return dashboard.click("sign_audit")
+    return dashboard.submit("sign_audit", sign_who=who, sign_reason=reason)
 
 
 def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report):
@@ -125,7 +123,6 @@ def test_a_report_signed_while_the_self_test_runs_stays_on_the_page_when_it_has_
         return SELF_TESTS
 
     attacks.instead = sample()
-    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     monkeypatch.setattr(core.auditing, "self_test_in_subprocess", self_test)
     dashboard = start().open("report", settled=False)
     dashboard.until(lambda: dashboard.has_button("open_decision"))
@@ -163,11 +160,8 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(start, at
     dashboard.click("history_again").click("open_decision")
     finding = with_model(dashboard).finding
 
-    def full(*_, **__):
-        raise FairLeakError("The history is full.")
-
     with monkeypatch.context() as patch:
-        patch.setattr(History, "keep", full)
+        patch.setattr(History, "keep", Mock(side_effect=FairLeakError("The history is full.")))
         signed(dashboard, "do_not_release", "Ada, DPO")
         assert dashboard.plain_problem() == "The history is full."
     assert dashboard.finding == finding and dashboard.widget("sign_who").value == "Ada, DPO"
@@ -234,9 +228,8 @@ def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start, be, a
     assert not keys & {"policy_file", "release_limit", "release_policy_box", "reset_policy"}
 
 
-def test_an_officer_whose_role_is_gone_changes_nothing(start, be, attacks, monkeypatch):
+def test_an_officer_whose_role_is_gone_changes_nothing(start, be, attacks):
     attacks.instead = sample()
-    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     be(Role.OFFICER)
     officer = with_model(start().open("report").click("open_decision")).choose(sign_who="DPO")
     be(Role.ASKER)

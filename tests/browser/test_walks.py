@@ -3,7 +3,6 @@
 import io
 import re
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
@@ -51,7 +50,7 @@ def test_a_link_shows_a_colleague_the_same_sentence(look):
         slider.press("ArrowRight")
     mine.until(lambda: [t["x"] for t in mine.points("told_chart")] == [[0.008]], "a marker at 0.008")
     mine.until(lambda: "told=0.008" in mine.page.url, "the slider in the address")
-    theirs = look(urlsplit(mine.page.url)[2].lstrip("/") + "?" + urlsplit(mine.page.url)[3])
+    theirs = look(mine.page.url.removeprefix(f"{mine.address}/"))
     assert theirs.finding_with("0.008") == mine.finding_with("0.008")
     theirs.until(lambda: [t["x"] for t in theirs.points("told_chart")] == [[0.008]], "the same marker")
     beyond = look("correction?told=0.3")  # no such place on the slider: finding, marker and slider agree on the first
@@ -64,13 +63,9 @@ def signed_and_compared(view):
     """Sign the audit on screen, which keeps it, judge it by another policy, and compare both; the ban stands."""
     card = view.keyed("sign_off")
     view.press("open_decision")
-    for key, value in (
-        ("sign_model", "Hiring"),
-        ("sign_version", "1.0"),
-        ("sign_who", "Ada, DPO"),
-        ("sign_reason", "Scores reveal the attribute."),
-    ):
-        view.until(lambda key=key, value=value: view.entered(key, value), f"{value!r} in its field")
+    fields = {"model": "Hiring", "version": "1.0", "who": "Ada, DPO", "reason": "Scores reveal the attribute."}
+    for key, value in fields.items():
+        view.until(lambda key=key, value=value: view.entered(f"sign_{key}", value), f"{value!r} in its field")
     view.press("sign_audit")
     expect(card).to_contain_text("Do not release by Ada, DPO")
     expect(view.keyed("sign_audit")).to_have_count(0)
@@ -137,14 +132,8 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
     view.in_order()
 
 
-def value_of(findings, check):
-    (measurement,) = [measurement for measurement in findings["measurements"] if measurement["check"] == check]
-    return measurement["estimate"]["value"]
-
-
 @pytest.mark.long
 def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcome(look):
-    """A model of defaults, judged fair on those it does not expect to default."""
     view = look("data")
     view.finding_with("%")
     view.give("upload", "credit.csv", credit_csv())
@@ -161,8 +150,9 @@ def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcom
     assert findings["verdict"]["overall"] == "fail"
     failed = {row["check"] for row in findings["verdict"]["checks"] if row["verdict"] == "fail"}
     assert "membership_auc" in failed
-    assert value_of(findings, "membership_auc") == pytest.approx(0.576, abs=0.012)
-    assert value_of(findings, "four_fifths") == pytest.approx(0.97, abs=0.012)
+    estimates = {measurement["check"]: measurement["estimate"] for measurement in findings["measurements"]}
+    assert estimates["membership_auc"]["value"] == pytest.approx(0.576, abs=0.012)
+    assert estimates["four_fifths"]["value"] == pytest.approx(0.97, abs=0.012)
     roles = findings["plan"]["config"]["roles"]
     assert (roles["positive"], roles["favourable"]) == ("1", "0")
     assert findings["model"]["accuracy_test"]["value"] > findings["model"]["majority_test"]["value"]
@@ -171,10 +161,11 @@ def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcom
 
 def stands(view, chart, at):
     """Wait until the first marker of a chart stands there; there is none while it is painted anew."""
-    view.until(
-        lambda: any(abs(markers["x"][0] - at) < 1e-9 for markers in view.points(chart)[:1]),
-        f"the marker of {chart} at {at:g}",
-    )
+
+    def moved():
+        return any(abs(markers["x"][0] - at) < 1e-9 for markers in view.points(chart)[:1])
+
+    view.until(moved, f"the marker of {chart} at {at:g}")
 
 
 @pytest.mark.long

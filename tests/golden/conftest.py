@@ -30,6 +30,5 @@ def workspace(tmp_path_factory):
         patch.setenv("COLUMNS", "100")
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         patch.setenv("XDG_DATA_HOME", str(folder / "data"))
-        for name in ("FAIRLEAK_DATA", "FAIRLEAK_LEDGER"):
-            patch.delenv(name, raising=False)
+        patch.delenv("FAIRLEAK_DATA", raising=False)
         yield folder

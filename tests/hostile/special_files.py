@@ -226,7 +226,6 @@ def tries(files):
 def run(folder, write, share):
     os.chdir(folder)
     os.environ.pop("FAIRLEAK_DATA", None)
-    os.environ.pop("FAIRLEAK_LEDGER", None)
     os.environ |= {"XDG_DATA_HOME": str(folder / "data"), "XDG_CACHE_HOME": str(folder / "cache")}
     prepare(folder)
     files = special_files(folder)
