@@ -214,6 +214,13 @@ class Dashboard:
         role_columns = {role: getattr(roles, role, "") for role in (*UNIQUE_ROLES, "positive", "missing")}
         return self.open("data").upload(name, content).assign(**role_columns, **values, excluded=roles.excluded)
 
+    def nodes(self):
+        """Yield every block and element of the page."""
+        nodes = [self.test._tree]
+        while nodes:
+            yield (node := nodes.pop())
+            nodes.extend(getattr(node, "children", {}).values())
+
     @property
     def texts(self):
         """All Markdown of the page, sidebar included."""

@@ -59,12 +59,8 @@ def ticks(dashboard):
 
 def sent(dashboard):
     """Return everything sent to the browser: words, charts, raw HTML and the widgets' values."""
-    protos, nodes = [], [dashboard.test._tree]
-    while nodes:
-        node = nodes.pop()
-        nodes.extend(getattr(node, "children", {}).values())
-        protos.append(text_format.MessageToString(node.proto, as_utf8=True) if getattr(node, "proto", None) else "")
-    content = "\n".join(protos)
+    protos = [node.proto for node in dashboard.nodes() if getattr(node, "proto", None)]
+    content = "\n".join(text_format.MessageToString(proto, as_utf8=True) for proto in protos)
     assert dashboard.finding[3:10] in content  # it does hold what is on the page
     return content
 

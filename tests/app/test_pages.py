@@ -24,10 +24,8 @@ def test_the_overview_draws_the_prepared_leaks_and_does_without_them(start, monk
         dashboard.choose(overview_attack=title)
         text = " ".join(html.value for html in dashboard.test.get("html"))
         assert f"{before} of 100" in text and f"{after} of 100" in text and "built-in demo" in text
-    for content in (None, "{}"):
-        path = tmp_path / f"leaks {content}.json"
-        if content is not None:
-            path.write_text(content)
+    (empty := tmp_path / "empty.json").write_text("{}")
+    for path in (tmp_path / "missing.json", empty):
         monkeypatch.setattr("core.experiments.leak_pictures.read_pictures.__defaults__", (path,))
         assert "prepared picture of the demo is missing" in start().open("overview").page_text
 
@@ -98,25 +96,14 @@ def test_escape_leaves_no_character_that_markdown_obeys(text):
 def test_a_file_is_called_like_its_page_and_table():
     names = {"First 20 rows": "first-20-rows", "Over ε": "over-ε", "../<b>Up</b> & *down*": "b-up-b-down"}
     names["x" * 500] = "x" * 60
-    assert {title: csv_name("data", title) for title in names} == {
-        title: f"fairleak-data-{name}.csv" for title, name in names.items()
-    }
+    for title, name in names.items():
+        assert csv_name("data", title) == f"fairleak-data-{name}.csv"
 
 
 def content(dashboard):
     """Return all that a page sends to the browser when it is drawn once more, element by element."""
     dashboard.test.run()
-    parts = []
-
-    def walk(block):
-        for child in block.children.values():
-            if hasattr(child, "children"):
-                walk(child)
-            else:
-                parts.append(str(getattr(child, "proto", child)))
-
-    walk(dashboard.test._tree)
-    return parts
+    return [str(getattr(node, "proto", node)) for node in dashboard.nodes() if not hasattr(node, "children")]
 
 
 def use(monkeypatch, results):

@@ -136,13 +136,11 @@ def test_a_collision_and_a_cut_are_seen(paper):
     assert "overlap" in messages and "'far away' is cut" in messages
 
 
-LONG = [
-    replace(row, group=name)
-    for row, name in zip(GROUPS, ("w" * 60, "a very long name of a group, <b>sixty letters & more"), strict=True)
-]
+NAMES = ("w" * 60, "a very long name of a group, <b>sixty letters & more")
+LONG = tuple(replace(row, group=name) for row, name in zip(GROUPS, NAMES, strict=True))
 
 
-@pytest.mark.parametrize("groups", [GROUPS, tuple(LONG)], ids=["short names", "long names"])
+@pytest.mark.parametrize("groups", [GROUPS, LONG], ids=["short names", "long names"])
 def test_no_words_of_a_report_collide_or_leave_their_cell(browser, tmp_path, groups):
     path = tmp_path / "report.html"
     written = to_html(report_document(sample(groups)))

@@ -34,9 +34,6 @@ WRITERS = {
 
 A link does not touch what it leads to."""
 
-PASSING = ("__pycache__", "pytest-cache-files-")
-"""What Python and pytest write beside the code itself, wherever that may be read."""
-
 _INSTALLED = "_fairleak_tests_guard"
 """Attribute of `sys` with the hook: this file is imported under two names, and a hook cannot be taken out."""
 
@@ -88,7 +85,8 @@ class Guard:
         """Return whether a test may read or write there; what no folder holds is for reading."""
         for folder, rights in self.rights:
             if path == folder or path.startswith(folder.rstrip(os.sep) + os.sep):
-                passing = writes and "r" in rights and any(name in path for name in PASSING)
+                # What Python and pytest write beside the code itself, wherever that may be read.
+                passing = writes and "r" in rights and ("__pycache__" in path or "pytest-cache-files-" in path)
                 return passing or ("w" if writes else "r") in rights
         return not writes or not os.path.isdir(os.path.dirname(path))  # where nothing can be, the system refuses
 

@@ -208,7 +208,7 @@ def _with_node(content, estimator, setting, value):
     return closed(schema, members)
 
 
-def _vectorized_by(setting, value):
+def _words_by(setting, value):
     return _with_node(_vectorized(CountVectorizer()), "CountVectorizer", setting, value)
 
 
@@ -232,14 +232,12 @@ SKOPS = {
     "a list of words in a file": lambda: _vectorized(CountVectorizer(), stop_words="/etc/passwd"),
     "words at an address": lambda: _vectorized(CountVectorizer(), vocabulary="https://example.org/words"),
     "words of a home folder": lambda: _vectorized(CountVectorizer(), vocabulary="~/.ssh/id_rsa"),
-    "a function as its analyser": partial(_vectorized_by, "analyzer", node("FunctionNode", "numpy.add")),
-    "a function that reads as its analyser": partial(
-        _vectorized_by, "analyzer", node("FunctionNode", "numpy.fromfile")
-    ),
-    "a type as its tokenizer": partial(_vectorized_by, "tokenizer", node("TypeNode", "builtins.str")),
-    "open as its tokenizer": partial(_vectorized_by, "tokenizer", node("TypeNode", "builtins.open")),
+    "a function as its analyser": partial(_words_by, "analyzer", node("FunctionNode", "numpy.add")),
+    "a function that reads as its analyser": partial(_words_by, "analyzer", node("FunctionNode", "numpy.fromfile")),
+    "a type as its tokenizer": partial(_words_by, "tokenizer", node("TypeNode", "builtins.str")),
+    "open as its tokenizer": partial(_words_by, "tokenizer", node("TypeNode", "builtins.open")),
     "an estimator as its preprocessor": partial(
-        _vectorized_by, "preprocessor", node("TypeNode", "sklearn.pipeline.Pipeline")
+        _words_by, "preprocessor", node("TypeNode", "sklearn.pipeline.Pipeline")
     ),
     "a process as a setting": partial(_solved_by, "solver", node("FunctionNode", "subprocess.Popen")),
     "a memory map as a setting": partial(_solved_by, "coef_", node("TypeNode", "numpy.memmap")),

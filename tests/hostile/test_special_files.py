@@ -1,7 +1,7 @@
 """Devices, pipes, sockets, links in circles and names that no file can have, in every argument that takes a path."""
 
 import json
-import os
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -18,16 +18,10 @@ from tests.patience import finished
 def tries(request, tmp_path_factory):
     """How every command ended, by the kind of file; standard input is a pipe into which nobody writes."""
     folder = tmp_path_factory.mktemp("special")
-    module = ["-m", "tests.hostile.special_files", str(folder), f"{folder}.jsonl", str(request.param)]
-    command = [sys.executable, "-W", "error", *module]
-    results, silent = Path(f"{folder}.jsonl"), os.pipe()
-    try:
-        done = finished(
-            command, progress=lambda: results.exists() and results.stat().st_size, cwd=ROOT, stdin=silent[0]
-        )
-    finally:
-        for end in silent:
-            os.close(end)
+    results = Path(f"{folder}.jsonl")
+    results.touch()
+    command = [sys.executable, "-W", "error", "-m", "tests.hostile.special_files", folder, results, request.param]
+    done = finished(command, progress=lambda: results.stat().st_size, cwd=ROOT, stdin=subprocess.PIPE)
     assert done.returncode == 0, done.stderr
     records = defaultdict(list)
     for line in results.read_text(encoding="utf-8").splitlines():
@@ -52,10 +46,9 @@ def test_what_is_read_has_a_limit(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"x" * 1000)
     assert content_of(path, what="A") == content_of(path, what="A", most=1000) == b"x" * 1000
+    sentence = r"^A must be a file that can be read, got '.*': it is larger than 0 MB\.$"
     for most in (0, 1, 999):
-        with pytest.raises(
-            InputError, match=r"^A must be a file that can be read, got '.*': it is larger than 0 MB\.$"
-        ):
+        with pytest.raises(InputError, match=sentence):
             content_of(path, what="A", most=most)
     endless = Path("/proc/self/environ")  # says of itself that it is empty
     if endless.exists() and endless.stat().st_size == 0:

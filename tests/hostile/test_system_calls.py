@@ -40,9 +40,8 @@ if len(sys.argv) > 1:
 def traced_calls(folder, *arguments):
     working_folder = folder / "place"
     working_folder.mkdir()
-    subprocess.run(
-        [*under(folder / "calls"), sys.executable, "-c", PLANTED, *arguments], cwd=working_folder, check=True
-    )
+    command = [*under(folder / "calls"), sys.executable, "-c", PLANTED, *arguments]
+    subprocess.run(command, cwd=working_folder, check=True)
     return calls(folder / "calls", working_folder)
 
 
@@ -58,20 +57,13 @@ def test_planted_files(tmp_path):
     assert len(addresses) == 1 + socket.has_ipv6
     assert "192.0.2.1" in addresses[0] and "2001:db8::1" in "".join(addresses[1:] or ["2001:db8::1"])
     outside = "\n".join(changed_outside(traced, tmp_path / "place" / "inside"))
-    for pattern in (
-        r"\303\274",
-        'mkdir("folder"',
-        '"moved"',
-        'mkdir("below"',
-        'symlink("/usr", "link"',
-        'rmdir("below"',
-    ):
+    patterns = (r"\303\274", 'mkdir("folder"', '"moved"', 'mkdir("below"', 'symlink("/usr", "link"', 'rmdir("below"')
+    for pattern in patterns:
         assert pattern in outside, pattern
     assert len(outside.splitlines()) == 6
     working_folder = tmp_path / "place"
-    assert 'mkdir("below"' in "".join(
-        changed_outside(traced, working_folder / "inside", working_folder / "moved", working_folder / "link")
-    )
+    folders = [working_folder / name for name in ("inside", "moved", "link")]
+    assert 'mkdir("below"' in "".join(changed_outside(traced, *folders))
     assert changed_outside(traced, working_folder) == []
 
 

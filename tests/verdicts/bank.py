@@ -114,13 +114,9 @@ def _labels(make):
 
     def make_labels(seed):
         people, release = make(seed)
-        return people, releases.labels_only(release)
+        return people, replace(release, score=None)
 
     return make_labels
-
-
-def _neighbour(_seed):
-    return KNeighborsClassifier(1)
 
 
 def _xor(seed, *, share, right=0.75):
@@ -255,10 +251,10 @@ LEAKING = (
     remembers("demo-deep-tree", "A tree of any depth, on the demo by origin.",
         _memorised(partial(demo, attribute="origin"), tree)),
     remembers("nearest-neighbour", "One nearest neighbour, which of a training record is itself.",
-        _memorised(_noisy, _neighbour)),
+        _memorised(_noisy, lambda seed: KNeighborsClassifier(1))),
     remembers("nearest-neighbour-labels", "Labels alone of one nearest neighbour: all of its training records' are "
         "right.",
-        _labels(_memorised(_noisy, _neighbour))),
+        _labels(_memorised(_noisy, lambda seed: KNeighborsClassifier(1)))),
     kind(("membership",))("formats-of-training-records", "Scores of training records are written in 32 bits, those of "
         "others in 64.",
         lambda seed: (people := invented(seed), releases.formats(_scored(people), people.sets == "train"))),

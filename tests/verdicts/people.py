@@ -17,7 +17,6 @@ _WEIGHTS = {"skill": 1.2, "income": 0.8, "age": -0.5}
 """What the label of invented people depends on."""
 
 _TOWNS = ("harbour", "hill", "mill", "station", "village")
-_SETS = ("train", "attack", "test")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,4 +107,4 @@ def _of_table(table, seed, n, *, label, attribute, without=()):
 
 
 def _thirds(n, rng):
-    return rng.permutation(np.resize(np.array(_SETS), n))
+    return rng.permutation(np.resize(["train", "attack", "test"], n))

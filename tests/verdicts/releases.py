@@ -41,11 +41,6 @@ def drawn(people, chances, seed):
     return Release(score=None, prediction=label)
 
 
-def labels_only(release):
-    """Return the release without its scores."""
-    return replace(release, score=None)
-
-
 def fitted(people, model, *, sees_attribute=False, weights=None):
     """Return what scores people, shape (n,), or (n, K) for each value of the attribute if the model sees it."""
     x, train = people.matrix(), people.train
