@@ -8,12 +8,14 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 
+import core.auditing
 import core.experiments.engine
 from core.auditing import subprocess_jobs
 from pages.shell import background, cached, signin
 from pages.shell.signin import Access
 from tests import ledger_work
 from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob, steps
+from tests.app.deciding import SELF_TESTS, Attacks
 from tests.expected import run_once
 from tests.patience import wait_until
 
@@ -68,6 +70,15 @@ def start(monkeypatch, points, tmp_path):
 @pytest.fixture
 def dashboard(start):
     return start()
+
+
+@pytest.fixture
+def attacks(monkeypatch):
+    """Few attacks, and a test of FairLeak itself that is done at once."""
+    recorder = Attacks()
+    monkeypatch.setattr(core.auditing, "run_audit", recorder)
+    monkeypatch.setattr(core.auditing, "self_test_in_subprocess", lambda folder, report=None: SELF_TESTS)
+    return recorder
 
 
 @pytest.fixture

@@ -3,9 +3,6 @@
 import threading
 from dataclasses import replace
 
-import pytest
-
-import core.auditing
 from core.auditing import BiasQueriesSettings, MembershipSettings, SelfTest, run_audit
 from core.auditing.policy import default_policy
 from core.base.serialize import fingerprint
@@ -54,15 +51,6 @@ class Attacks:
         audit = _audits[key]
         self.audits.append(audit)
         return replace(audit, plan=plan)
-
-
-@pytest.fixture
-def attacks(monkeypatch):
-    """Few attacks, and a test of FairLeak itself that is done at once."""
-    recorder = Attacks()
-    monkeypatch.setattr(core.auditing, "run_audit", recorder)
-    monkeypatch.setattr(core.auditing, "self_test_in_subprocess", lambda folder, report=None: SELF_TESTS)
-    return recorder
 
 
 def board(dashboard):

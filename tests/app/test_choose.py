@@ -19,10 +19,7 @@ from core.experiments.engine import point_key
 from pages._report import report_plan
 from pages.shell.background import ResultStore
 from tests import samples
-from tests.app.deciding import attacks
 from tests.unit.choose.candidate_samples import SAFE, point
-
-__all__ = ["attacks"]
 
 BEST = ("exponentiated_gradient", 4, 0.05)
 

@@ -13,7 +13,6 @@ from core.stats.estimates import accuracy, percent
 from core.studies.bias_queries.study import STUDY as BIAS_QUERIES
 from pages.shell import cached, shell
 from tests.app.dashboard import RecordedJob
-from tests.app.deciding import attacks
 from tests.app.test_attriguard import FEW_BUDGETS
 from tests.app.test_membership import gate
 from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
@@ -22,10 +21,7 @@ from tests.samples_report import sample
 from tests.unit.datasets.bad_tables import BAD_ROLES, BAD_UPLOADS, GOOD, GOOD_ROLES, assert_one_sentence, csv_bytes
 from tests.unit.datasets.test_input_check import decided_people
 
-__all__ = ["attacks", "gate"]
-
-
-TRAINING = ("methods", "seeds", "trained")  # last the one that stays open
+__all__ = ["gate"]
 
 
 def scored(count=600):
@@ -44,10 +40,6 @@ def bring_scored(dashboard, **columns):
 def bring_people(dashboard, **options):
     dashboard.open("data").upload("people.csv", people(**options))
     dashboard.assign(label="hired", positive="yes", sensitive="sex", group=[options.get("woman", "F")])
-
-
-RACES = csv_bytes("age,race,hired", [f"{20 + i % 37},{'abc'[i % 3]},{i % 5 % 2}" for i in range(240)])
-"""People of three groups."""
 
 
 def test_own_names_are_shown_never_obeyed_and_in_no_shared_store(dashboard):
@@ -120,7 +112,8 @@ def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(d
     dashboard.upload("second.csv", scored(500))
     assert dashboard.column_roles() == before
     assert (dashboard.widget("threshold_").value, dashboard.widget("missing_").value) == (0.7, "drop")
-    dashboard.upload("races.csv", RACES)
+    three_groups = csv_bytes("age,race,hired", [f"{20 + i % 37},{'abc'[i % 3]},{i % 5 % 2}" for i in range(240)])
+    dashboard.upload("races.csv", three_groups)
     assert "As in your table before it" not in dashboard.page_text
     dashboard.choose(way_="two", positive_="1", group_=["a", "b"], missing_="drop")
     drafted = {key: dashboard.widget(key).value for key in ("way_", "positive_", "group_", "missing_")}
@@ -129,7 +122,7 @@ def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(d
     for positive in ("0", "1"):
         dashboard.assign(positive=positive)
         assert dashboard.widget("positive_").value == positive  # nothing of an earlier draft is left
-    dashboard.upload("next.csv", RACES.replace(b",b,", b",d,"))
+    dashboard.upload("next.csv", three_groups.replace(b",b,", b",d,"))
     assert dashboard.widget("group_").value == ["a"] and "**Not in this table: 'b'.**" in dashboard.page_text
 
 
@@ -252,10 +245,11 @@ def test_no_page_trains_and_none_fails(dashboard, gate, monkeypatch):
         if page == "model":
             right = accuracy(dataset.labels[test], dataset.predictions[test])
             assert percent(right) in dashboard.finding
-        for part in ("more", *TRAINING) if page == "correction" else ():
+        training = ("methods", "seeds", "trained")  # last the one that stays open
+        for part in ("more", *training) if page == "correction" else ():
             dashboard.choose(further=part)
             says = [info.value for info in dashboard.test.info if "trained here" in info.value]
-            assert len(says) == (part in TRAINING), part
+            assert len(says) == (part in training), part
     assert "the best of 3 attacks tried" in dashboard.plain_finding
     dashboard.open("data").assign(score="", sets="", excluded=("probability", "split"))
     for page, phrase in (("bias_queries", "Scores are needed"), ("membership", "trained on")):

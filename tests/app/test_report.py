@@ -35,7 +35,7 @@ from pages._report import report_audit, report_history
 from pages.shell.shell import escape
 from tests import model_samples
 from tests.app.dashboard import RecordedJob
-from tests.app.deciding import attacks, board, changed
+from tests.app.deciding import board, changed
 from tests.app.test_own_table import bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
@@ -43,8 +43,6 @@ from tests.policy_samples import done
 from tests.samples_report import POLICY, estimate, report, sample
 from tests.unit.datasets.bad_tables import assert_one_sentence
 from tests.unit.policy.test_files import comfortable
-
-__all__ = ["attacks"]
 
 
 def expected(attacks, policy=None):

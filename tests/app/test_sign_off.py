@@ -14,12 +14,10 @@ from core.store.history import History, default_history
 from pages.shell import signin
 from pages.shell.signin import Role
 from tests import desk_files
-from tests.app.deciding import SELF_TESTS, attacks, changed
+from tests.app.deciding import SELF_TESTS, changed
 from tests.app.test_desk import from_file, sent
 from tests.browser.signing_in import addresses
 from tests.samples_report import sample
-
-__all__ = ["attacks"]
 
 
 @pytest.fixture

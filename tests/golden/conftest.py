@@ -5,10 +5,10 @@
 
 import pytest
 
-from tests.app.conftest import dashboard, patched_streamlit, points, start
+from tests.app.conftest import attacks, dashboard, patched_streamlit, points, start
 from tests.golden.texts import FILES
 
-__all__ = ["dashboard", "patched_streamlit", "points", "start"]
+__all__ = ["attacks", "dashboard", "patched_streamlit", "points", "start"]
 
 
 @pytest.fixture

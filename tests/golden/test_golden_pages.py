@@ -10,26 +10,18 @@ import pytest
 
 from pages.shell import background
 from pages.shell.job_queue import Urgency
-from tests.app.deciding import attacks
 from tests.golden.texts import FILES, page_text
 from tests.hermetic import ROOT
-
-__all__ = ["attacks"]
 
 QUICK = ("overview", "data", "model", "correction", "desk", "learn", "glossary", "model_card", "models")
 LONG = ("bias_queries", "attriguard", "membership", "attribute", "report")
 
 
-@pytest.fixture
-def no_sweeps(monkeypatch):
-    """Let no sweep begin, and the self-test, which has the places of sweeps, among the jobs that take minutes."""
+@pytest.mark.parametrize("page", [*QUICK, *(pytest.param(page, marks=pytest.mark.long) for page in LONG)])
+def test_pages(page, dashboard, attacks, tmp_path, compare, monkeypatch):
+    # No sweep begins, and the self-test, which has the places of sweeps, is among the jobs that take minutes.
     monkeypatch.setitem(background.QUEUE.places, Urgency.SWEEP, 0)
     monkeypatch.setitem(background.JOB_KINDS, "self_test", background.JOB_KINDS["decision"])
-
-
-@pytest.mark.usefixtures("no_sweeps")
-@pytest.mark.parametrize("page", [*QUICK, *(pytest.param(page, marks=pytest.mark.long) for page in LONG)])
-def test_pages(page, dashboard, attacks, tmp_path, compare):
     dashboard.open(page)
     compare(f"pages/{page}.txt", page_text(dashboard.test, tmp_path))
 

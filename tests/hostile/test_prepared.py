@@ -101,9 +101,7 @@ def test_what_others_may_write_to_or_own_is_not_read(name, change, folder):
 
 
 @posix
-@pytest.mark.parametrize(
-    "make", [lambda path: path.symlink_to("elsewhere"), os.mkfifo, os.mkdir], ids=["link", "pipe", "folder"]
-)
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("elsewhere"), os.mkfifo, os.mkdir])
 def test_what_is_no_file_is_not_read(make, folder):
     (folder / KEY).rename(folder / "elsewhere")
     make(folder / KEY)
@@ -157,10 +155,9 @@ def test_half_a_file_is_no_result_and_is_swept_up(folder):
 
 
 def test_one_process_at_a_time_prepares(folder):
-    with only_process(folder) as first, only_process(folder) as second:
-        assert (first, second) == (True, False)
-    with only_process(folder) as third:
-        assert third
+    for _ in range(2):
+        with only_process(folder) as first, only_process(folder) as second:
+            assert (first, second) == (True, False)
 
 
 def test_a_dataset_gets_its_memo_back_with_a_result_about_it(folder):

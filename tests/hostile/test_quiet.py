@@ -21,25 +21,8 @@ from tests.patience import finished
 
 pytestmark = pytest.mark.skipif(not can_trace(), reason="no strace here, or it may not look at processes (ptrace)")
 
-FOLDERS = {
-    "HOME": "home",
-    "TMPDIR": "tmp",
-    "XDG_CACHE_HOME": "cache",
-    "XDG_CONFIG_HOME": "config",
-    "XDG_DATA_HOME": "data",
-    "XDG_STATE_HOME": "state",
-}
-
-SET = ("FAIRLEAK_DATA", "JOBLIB_", "ORT_")
-"""Beginnings of variables that the programs are not given."""
-
-NOTEBOOK = """
-import pandas as pd
-from core import audit
-
-found = audit(pd.read_csv("people.csv"), label="approved", attribute="sex", predictions="told", favourable="yes")
-assert found._repr_html_()
-"""
+FOLDERS = {f"XDG_{name}_HOME": name.lower() for name in ("CACHE", "CONFIG", "DATA", "STATE")}
+FOLDERS |= {"HOME": "home", "TMPDIR": "tmp"}
 
 
 class Quiet:
@@ -56,7 +39,8 @@ class Quiet:
     def run(self, *arguments, codes=(0,)):
         """Run Python in the user's place, under strace, and check its exit code."""
         # This process has imported FairLeak: what that sets is to be set anew.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(SET)}
+        not_given = ("FAIRLEAK_DATA", "JOBLIB_", "ORT_")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(not_given)}
         changed = {name: str(path) for name, path in self.folders.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
         changed["PYTHONPATH"] = os.pathsep.join((str(ROOT), environment.get("PYTHONPATH", "")))
         command = [*under(self._strace), sys.executable, *arguments]
@@ -108,7 +92,8 @@ def test_the_runtime_of_models_is_not_quiet_by_itself(quiet):
 @pytest.mark.long
 def test_an_audit_in_a_notebook_calls_nobody(quiet):
     people().to_csv(quiet.working_folder / "people.csv", index=False)
-    quiet.run("-c", NOTEBOOK)
+    call = 'audit(pd.read_csv("people.csv"), label="approved", attribute="sex", predictions="told", favourable="yes")'
+    quiet.run("-c", f"import pandas as pd\nfrom core import audit\nassert {call}._repr_html_()")
     quiet.assert_quiet()
     assert [path.name for path in quiet.working_folder.iterdir()] == ["people.csv"]
 

@@ -46,10 +46,9 @@ def table_and_plan(people, release, seed):
     """Return the table whoever releases would hand to an audit, and the plan for it."""
     groups = np.array(list("abcdefgh"[: people.groups]), dtype=object)
     columns = {"attribute": groups[people.attribute], "label": people.label, "set": people.sets}
-    columns["prediction"] = release.prediction
+    frame = people.features.assign(**columns, prediction=release.prediction)
     if release.score is not None:
-        columns["score"] = release.score
-    frame = people.features.assign(**columns)
+        frame["score"] = release.score
     roles = Roles(
         label="label",
         positive="1",
