@@ -19,9 +19,6 @@ from tests.unit.charts.nasty_studies import CHARTS, chart
 WIDTHS = (400, 720, 1440, 360)
 """Pixels of a chart; the last is the narrowest that a chart is made for."""
 
-FONT = next((Path(streamlit.__file__).parent / "static/static/media").glob("SourceSansVF-Upright*.woff2"))
-PLOTLY = Path(plotly.__file__).parent / "package_data/plotly.min.js"
-
 MEASURE = """
 async (charts) => {
   const slack = 1, found = [];
@@ -96,12 +93,13 @@ IN_CELLS = """
 def paper(browser):
     """An empty page with the dashboard's font and plotly."""
     page = browser.new_page(viewport={"width": 1500, "height": 900})
-    font = base64.b64encode(FONT.read_bytes()).decode()
+    fonts = (Path(streamlit.__file__).parent / "static/static/media").glob("SourceSansVF-Upright*.woff2")
+    font = base64.b64encode(next(fonts).read_bytes()).decode()
     page.set_content(
         "<!doctype html><style>@font-face { font-family: 'Source Sans'; font-weight: 200 900;"
         f" src: url(data:font/woff2;base64,{font}) }} svg {{ font-family: 'Source Sans'; display: block }}</style>"
     )
-    page.add_script_tag(path=str(PLOTLY))
+    page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data/plotly.min.js"))
     page.evaluate("Promise.all([400, 600, 700].map((weight) => document.fonts.load(`${weight} 13px 'Source Sans'`)))")
     yield page
     page.close()

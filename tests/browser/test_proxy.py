@@ -20,7 +20,6 @@ from tests.browser.view import View
 from tests.patience import wait_until
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
-CONFIGURATION = ROOT / "docs" / "how-to" / "nginx.conf"
 MEGABYTE = 2**20
 
 pytestmark = [
@@ -61,7 +60,7 @@ class Site:
 
 def configure(folder, port, plain, behind):
     """Write nginx's whole configuration: the documentation's file, with ports and certificate of the test's own."""
-    configuration = CONFIGURATION.read_text()
+    configuration = (ROOT / "docs" / "how-to" / "nginx.conf").read_text()
     for before, after in {
         "127.0.0.1:8600": f"127.0.0.1:{behind}",
         "listen 80;": f"listen 127.0.0.1:{plain};",

@@ -41,8 +41,6 @@ PAGES = {
 }
 """Address -> charts at least, key of the sections below, and these."""
 
-ROOM = "all => all.map(chart => chart.clientWidth)"
-
 
 @pytest.fixture(scope="module")
 def server(start_server, tmp_path_factory):
@@ -129,8 +127,9 @@ def test_every_page_and_section_fits_and_nothing_is_wrong(look, baseline, path, 
     assert [text for violation, text in violations(view.page).items() if violation not in baseline] == []
     view.in_order()
     drawn = view.page.locator(".stPlotlyChart:visible")
+    room = "all => all.map(chart => chart.clientWidth)"
     least = {"models": 200}.get(path, NARROW)  # where several versions stand side by side in each of many charts
     for width in (1024, 720) if theme == "light" else ():  # a small laptop, or this screen magnified
         view.page.set_viewport_size({"width": width, "height": 900})
-        view.until(lambda: min(drawn.evaluate_all(ROOM), default=least) >= least, f"charts in {width} px")
+        view.until(lambda: min(drawn.evaluate_all(room), default=least) >= least, f"charts in {width} px")
         view.fits(f"{path} at {width} px")

@@ -65,9 +65,6 @@ def _six_digits(match):
     return "0" if abs(value) < 1e-9 else f"{value:.6g}"
 
 
-# Commands
-
-
 def printed(arguments, folder):
     """Run one command and return what it was, what it printed on both streams, and its exit code."""
     from core.__main__ import main
@@ -97,9 +94,6 @@ def _helps(name, parser):
         if isinstance(action, argparse._SubParsersAction):
             for part, subparser in action.choices.items():
                 yield from _helps(f"{name}-{part}", subparser)
-
-
-# Reports
 
 
 def json_text(text, folder=None):
@@ -160,8 +154,6 @@ def html_text(source, folder=None):
     lines = (line.strip().removeprefix("| ") for line in reader.lines if not line.lstrip().startswith("{"))
     return normal("\n".join(line for line in lines if line), folder)
 
-
-# Pages
 
 _TEXT_FIELDS = re.compile("alt|alt_text|body|caption|content|delta|help|label|options|placeholder|text|title|tooltip")
 """Fields of Streamlit's elements that hold words."""
