@@ -24,11 +24,7 @@ def few_ratings():
 
 
 FEW_ATTACKERS = ("logistic", "network", "adversarial", "dropping")
-"""Attackers of a study on ratings."""
-
 FEW_BUDGETS = {"table": (0.25,), "ratings": (1.0,)}
-"""Few budgets to train against."""
-
 _EXPOSE = TableDefense.expose
 
 

@@ -106,24 +106,20 @@ def content(dashboard):
     return [str(getattr(node, "proto", node)) for node in dashboard.nodes() if not hasattr(node, "children")]
 
 
-def use(monkeypatch, results):
-    """Let a server that starts now use a folder."""
-    monkeypatch.setattr(cached, "open_results", lambda: results)
-    st.cache_resource.clear()
-
-
 @pytest.mark.long
 def test_a_page_that_reads_shows_what_one_that_computes_shows_and_nothing_of_an_own_table_is_stored(
     start, tmp_path, monkeypatch
 ):
     folder = tmp_path / "prepared" / "fairleak-1"
-    use(monkeypatch, ResultWriter(folder))
+    monkeypatch.setattr(cached, "open_results", lambda: ResultWriter(folder))
+    st.cache_resource.clear()
     computed = {page: content(start().open(page)) for page in ("correction", "membership")}
     stored = sorted(path.name for path in folder.iterdir())
     uploaded = start().bring("own.csv", samples.frame().to_csv(index=False).encode(), samples.ROLES)
     assert "%" in uploaded.open("model").finding
     assert sorted(path.name for path in folder.iterdir()) == stored
-    use(monkeypatch, PreparedResults(folder))
+    monkeypatch.setattr(cached, "open_results", lambda: PreparedResults(folder))
+    st.cache_resource.clear()
     RecordedJob.started.clear()
     monkeypatch.setattr(cached, "run", None)  # whoever trains or attacks again breaks
     for page, parts in computed.items():

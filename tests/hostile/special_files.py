@@ -27,9 +27,6 @@ from tests.samples_report import sample
 CAP = 3 * 1024**3
 """Bytes of address space, libraries and all; what a device holds has no end."""
 
-HANGS = 60
-"""Seconds after which a command counts as hanging."""
-
 ASK = "desk ask loans --ledger ledger --answer-epsilon 0.1 --asker me"
 
 READ = {
@@ -83,12 +80,6 @@ WRITTEN = {
     "report sign --new-key": "report sign --new-key X",
 }
 """Argument -> a command in which X stands for what is written, or for a folder of data."""
-
-FOLDERS = {"--data", "--out"}
-"""Arguments that may be folders; what is then in them is not these tests' concern."""
-
-FITS = {"missing", "newline", "link to nothing", "huge"}
-"""Where a file can be written, and is."""
 
 
 def special_files(folder):
@@ -151,7 +142,7 @@ open_handles = []
 
 
 class Hangs(BaseException):
-    """Raised in what takes too long."""
+    """Raised in a command that takes more than a minute."""
 
 
 def ended(arguments):
@@ -162,7 +153,7 @@ def ended(arguments):
         raise Hangs
 
     signal.signal(signal.SIGALRM, hangs)
-    signal.alarm(HANGS)
+    signal.alarm(60)
     try:
         with redirect_stdout(out), redirect_stderr(err):
             code = main(arguments)
@@ -207,9 +198,11 @@ def tries(files):
             flag = argument.rpartition(" ")[2]
             for kind, path in files.items():
                 writes = commands is WRITTEN and flag != "--data"
-                if writes and kind in FITS:
+                # Where a file can be written, and is.
+                if writes and kind in ("missing", "newline", "link to nothing", "huge"):
                     continue
-                if commands is WRITTEN and flag in FOLDERS and os.path.isdir(path):
+                # What is in a folder is not these tests' concern.
+                if commands is WRITTEN and flag in ("--data", "--out") and os.path.isdir(path):
                     continue
                 yield argument, kind, [path if part == "X" else part for part in command.split(" ")]
     for argument, (link, command) in BESIDE.items():
