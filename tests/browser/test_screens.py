@@ -49,10 +49,10 @@ def server(start_server, tmp_path_factory):
     rng = np.random.default_rng(3)
     ledger = open_ledger(folder / "fairleak" / "ledger.sqlite", create=True)
     for name, n in (("Card limits", 900), ("Loans", 1500)):
-        asked = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
-        ledger.register(name, asked, budget=2, roles=desk_roles("sex", group=("men",)))
+        test_set = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
+        ledger.register(name, test_set, budget=2, roles=desk_roles("sex", group=("men",)))
         for k in range(4):
-            ledger.ask(name, asked, rng.random(n), epsilon=0.2, asker=f"team {k}")
+            ledger.ask(name, test_set, rng.random(n), epsilon=0.2, asker=f"team {k}")
     history = History.open(folder / "fairleak" / "history.sqlite")
     for version in ("1.0", "2.0", "2.1"):
         entry = history.keep(report(version), model="Vendor default", version=version, who="A. Auditor")

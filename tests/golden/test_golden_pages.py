@@ -36,8 +36,8 @@ def test_how_to_read_this_is_short():
     guide = re.compile(r"\[expander\] How to read this\n(.*?)(?=\n\[)", re.DOTALL)
     pages = [path for path in (FILES / "pages").glob("*.txt") if path.stem != "glossary"]
     texts = {page.stem: guide.findall(page.read_text(encoding="utf-8")) for page in pages}
-    words = {name: len(guides[0].split()) for name, guides in texts.items() if guides}
-    assert len(words) >= 9 and max(words.values()) <= 130, words
+    lengths = {name: len(guides[0].split()) for name, guides in texts.items() if guides}
+    assert len(lengths) >= 9 and max(lengths.values()) <= 130, lengths
 
 
 def test_every_example(dashboard, tmp_path, compare):

@@ -39,8 +39,8 @@ class Quiet:
     def run(self, *arguments, codes=(0,)):
         """Run Python in the user's place, under strace, and check its exit code."""
         # This process has imported FairLeak: what that sets is to be set anew.
-        not_given = ("FAIRLEAK_DATA", "JOBLIB_", "ORT_")
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(not_given)}
+        left_out = ("FAIRLEAK_DATA", "JOBLIB_", "ORT_")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
         changed = {name: str(path) for name, path in self.folders.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
         changed["PYTHONPATH"] = os.pathsep.join((str(ROOT), environment.get("PYTHONPATH", "")))
         command = [*under(self._strace), sys.executable, *arguments]
