@@ -180,9 +180,9 @@ def prepare(folder):
     for name in ("report", "signed"):
         (folder / f"{name}.json").write_text(report)
     predictions, model = ModelPlan(kind="predictions"), ModelPlan(kind="file", file="m.onnx")
-    table_roles = Roles(label="paid", positive="yes", favourable="yes", sensitive="sex", group=("w",))
+    usual = Roles(label="paid", positive="yes", favourable="yes", sensitive="sex", group=("w",))
     for name, kind, column in (("table", predictions, "said"), ("model", model, "")):
-        config = AuditConfig(dataset="upload", roles=replace(table_roles, prediction=column), method="given", tolerance=0.1)
+        config = AuditConfig(dataset="upload", roles=replace(usual, prediction=column), method="given", tolerance=0.1)
         plan = AuditPlan(title="x", data=DataPlan(dataset="", file="people.csv"), model=kind, config=config)
         (folder / f"{name}.json").write_text(json.dumps(json.loads(report) | {"plan": strict(plan)}))
     assert ended(["report", "sign", "--new-key", "key.pem"])["code"] == 0
