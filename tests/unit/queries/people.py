@@ -62,16 +62,16 @@ def posterior(scores, answers, mechanism, *, n_advantaged, n_disadvantaged, prio
     return decoders._posterior(queries, aware=True)[0]
 
 
-def pool(n=400, n_disadvantaged=120, *, seed=0, metric="statistical_parity", strength=1.2):
+def pool(n=400, n_disadvantaged=120, *, strength=1.2):
     """Return people whose prior is calibrated and so many standard deviations strong, with a U-shaped base model."""
-    rng = np.random.default_rng(seed)
-    a = attribute(n, n_disadvantaged, seed)
+    rng = np.random.default_rng(0)
+    a = attribute(n, n_disadvantaged)
     odds = np.where(a == 1, 0.5, -0.5) * strength**2 + strength * rng.normal(size=n)
     odds += np.log((n - n_disadvantaged) / n_disadvantaged)
     base = rng.beta(0.4, 1.2, n)
     labels = (rng.random(n) < base).astype(np.uint8)
     everybody = QueriedRecords(sensitive=a, base=base, prior=1 / (1 + np.exp(-odds)), labels=labels)
-    return QueryPool(people=everybody, advantaged="north", disadvantaged="south", metric=metric)
+    return QueryPool(people=everybody, advantaged="north", disadvantaged="south", metric="statistical_parity")
 
 
 def neighbours(a):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import cvxpy
 import numpy as np
 import pytest
+from scipy import stats
 
 from core.base.errors import InputError
 from core.studies.bias_queries import (
@@ -26,16 +27,14 @@ from core.studies.bias_queries.gaps import design_scores, global_sensitivity, lo
 from core.studies.bias_queries.mechanisms import public_grid
 from tests.oracles.privacy_loss import privacy_loss
 from tests.reference.table_1 import printed_smooth_sensitivity
-from tests.unit.queries.people import neighbours, vectors, weights, with_ones
+from tests.unit.queries.people import attribute, neighbours, vectors, weights, with_ones
 
 NOISY = [LaplaceGlobal, SmoothCauchy, lambda e, **k: SmoothLaplace(e, 1e-5, **k), NoisySums]
 
 
-def case(seed=0, *, n=40, m=6, n0=12):
-    rng = np.random.default_rng(seed)
-    a = np.ones(n, dtype=int)
-    a[rng.permutation(n)[:n0]] = 0
-    return rng.random((m, n)), a, rng
+def case(m=6):
+    rng = np.random.default_rng(0)
+    return rng.random((m, 40)), attribute(40, 12), rng
 
 
 @pytest.mark.parametrize("absolute", [False, True])
@@ -81,25 +80,21 @@ def test_public_grid_is_the_largest_power_of_two_in_1024_parts_of_the_scale(scal
     assert math.log2(grid).is_integer() and grid <= scale / 1024 < 2 * grid
 
 
-def laplace_cdf(x):
-    return np.where(x < 0, np.exp(-np.abs(x)) / 2, 1 - np.exp(-np.abs(x)) / 2)
-
-
 @pytest.mark.parametrize(
-    ("mechanism", "cdf"),
+    ("mechanism", "law"),
     [
-        (LaplaceGlobal(2.0), laplace_cdf),
-        (SmoothLaplace(2.0, 0.1), laplace_cdf),
-        (SmoothCauchy(2.0), lambda x: 0.5 + np.arctan(x) / np.pi),
+        (LaplaceGlobal(2.0), stats.laplace),
+        (SmoothLaplace(2.0, 0.1), stats.laplace),
+        (SmoothCauchy(2.0), stats.cauchy),
     ],
     ids=["global", "smooth Laplace", "smooth Cauchy"],
 )
-def test_the_noise_has_the_law_it_claims(mechanism, cdf):
+def test_the_noise_has_the_law_it_claims(mechanism, law):
     h, a, rng = case(m=2)
     answers = mechanism.draws(h, a, rng=rng, draws=40_000)
     noise = (answers - statistical_parity_gap(h, a)) / mechanism.scale(28, 12, 2)
     ranks = (np.arange(40_000) + 0.5)[:, np.newaxis] / 40_000
-    assert np.abs(cdf(np.sort(noise, axis=0)) - ranks).max() < 0.0095  # Kolmogorov at a level of about 0.001
+    assert np.abs(law.cdf(np.sort(noise, axis=0)) - ranks).max() < 0.0095  # Kolmogorov at a level of about 0.001
     assert abs(np.corrcoef(np.sign(noise.T))[0, 1]) < 0.02
 
 
@@ -129,19 +124,11 @@ def test_jitter_moves_scores_by_a_tenth_at_most():
     assert (scores[:, 0] == 0).mean() == pytest.approx(0.5, abs=0.05)  # what was clipped
 
 
-def test_random_binary_tosses_a_coin():
-    scores = design_scores("random_binary", BASE, 4000, rng=np.random.default_rng(0))
-    assert set(np.unique(scores)) == {0.0, 1.0}
-    assert scores.mean(axis=0) == pytest.approx(0.5, abs=0.05)
-
-
-def test_targeted_flips_one_person_a_question():
-    scores = design_scores("targeted", BASE, 6, rng=np.random.default_rng(0))
-    expected = np.where(np.eye(5), 1 - BASE, BASE)
-    assert scores == pytest.approx(np.vstack([BASE, expected]))
-
-
-BETAS = (0.0, 0.1, 1.0, math.inf)
+def test_random_binary_tosses_a_coin_and_targeted_flips_one_person_a_question():
+    binary = design_scores("random_binary", BASE, 4000, rng=np.random.default_rng(0))
+    assert set(np.unique(binary)) == {0.0, 1.0} and binary.mean(axis=0) == pytest.approx(0.5, abs=0.05)
+    targeted = design_scores("targeted", BASE, 6, rng=np.random.default_rng(0))
+    assert targeted == pytest.approx(np.vstack([BASE, np.where(np.eye(5), 1 - BASE, BASE)]))
 
 
 def largest_move(a, b, *, absolute):
@@ -172,7 +159,7 @@ def test_local_and_global_are_what_brute_force_finds(n, absolute):
 
 
 @pytest.mark.parametrize("absolute", [False, True])
-@pytest.mark.parametrize("beta", BETAS)
+@pytest.mark.parametrize("beta", [0.0, 0.1, 1.0, math.inf])
 @pytest.mark.parametrize("n", [3, 6, 9])
 def test_smooth_is_the_definition_over_all_vectors(n, beta, absolute):
     everybody = vectors(n)
@@ -278,23 +265,18 @@ def test_targeted_leakage_is_what_the_likelihood_ratio_gets_in_draws(mechanism, 
     assert targeted_leakage(mechanism, n1, n0) == pytest.approx(right, abs=0.012)
 
 
-AMONG_100 = (np.arange(100) >= 10).astype(int)
-
-
-def questions(m):
-    rng = np.random.default_rng(1)
-    return np.clip(rng.random(100) + rng.uniform(-0.1, 0.1, (m, 100)), 0, 1)
-
-
 @pytest.mark.parametrize(
     ("mechanism", "median", "high"), [(SmoothCauchy(5.0), 11.7, 149), (LaplaceGlobal(5.0), 1.77, 7.64)], ids=str
 )
 def test_answer_error_of_the_published_budget(mechanism, median, high):
-    error = guarantees.answer_error(mechanism, questions(25), AMONG_100, rng=np.random.default_rng(1))
+    rng, sensitive = np.random.default_rng(1), (np.arange(100) >= 10).astype(int)
+    questions = np.clip(rng.random(100) + rng.uniform(-0.1, 0.1, (25, 100)), 0, 1)
+    error, sums = (
+        guarantees.answer_error(answering, questions, sensitive, rng=np.random.default_rng(1))
+        for answering in (mechanism, NoisySums(5.0))
+    )
     assert (error.median, error.high) == pytest.approx((median, high), rel=0.01)
-    assert error.exceeds_range
-    sums = guarantees.answer_error(NoisySums(5.0), questions(25), AMONG_100, rng=np.random.default_rng(1))
-    assert sums.median < 11.7 / 30
+    assert error.exceeds_range and sums.median < 11.7 / 30
 
 
 def test_answer_error_of_rounding_is_how_far_answers_are_moved():
@@ -305,23 +287,13 @@ def test_answer_error_of_rounding_is_how_far_answers_are_moved():
     assert (error.median, error.high) == pytest.approx((0.025, 0.0475), abs=1e-9)
 
 
-def given_sizes(prior, n_advantaged):
-    """Return the law of the attribute vectors given how many are advantaged, by going through all of them."""
-    every = with_ones(prior.size, n_advantaged)
-    law = np.where(every == 1, prior, 1 - prior).prod(axis=1)
-    return list(zip(every, law / law.sum(), strict=True))
-
-
 @pytest.mark.parametrize("n_advantaged", [1, 3, 6])
 def test_the_prior_given_the_sizes_by_enumeration(n_advantaged):
     prior = np.random.default_rng(n_advantaged).uniform(0.01, 0.99, (4, 7))
+    every = with_ones(7, n_advantaged)
     for p, chances in zip(prior, guarantees.prior_given_sizes(prior, n_advantaged), strict=True):
-        assert chances == pytest.approx(sum(a * weight for a, weight in given_sizes(p, n_advantaged)))
-        assert chances.sum() == pytest.approx(n_advantaged)
-
-
-CORRECTED = [LaplaceGlobal, SmoothCauchy, NoisySums]
-BUDGETS = (0.1, 1.0, 5.0, 50.0)
+        law = np.where(every == 1, p, 1 - p).prod(axis=1)
+        assert chances == pytest.approx(law @ every / law.sum())
 
 
 def rows_that_move_most(a, b):
@@ -342,12 +314,12 @@ def rows_that_move_most(a, b):
 
 
 @pytest.mark.parametrize("absolute", [False, True])
-@pytest.mark.parametrize("make", CORRECTED)
+@pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy, NoisySums])
 @pytest.mark.parametrize("n", [3, 4, 7, 10])
 def test_no_corrected_mechanism_loses_more_than_epsilon(n, make, absolute):
     rng = np.random.default_rng(n)
     worst = nearest = 0.0
-    for epsilon in BUDGETS:
+    for epsilon in (0.1, 1.0, 5.0, 50.0):
         mechanism = make(epsilon, absolute=absolute)
         for n0 in range(1, n):
             a = (0,) * n0 + (1,) * (n - n0)
