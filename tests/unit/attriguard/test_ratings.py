@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -97,28 +98,22 @@ def test_noise_moves_recommendations(monkeypatch):
     assert utility.at(50.0).value == pytest.approx(0.6)
 
 
-def test_recommendation_needs_ratings():
-    shape = SAMPLE.people_test.shape
-    for n_rated in (0, 5):  # whoever has five has none left once five are set aside
-        rated = np.tile(np.arange(shape[1]) < n_rated, (shape[0], 1))
-        poor = replace(SAMPLE, people_test=sparse.csr_array(np.where(rated, 0.8, 0.0)))
-        with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
-            recommendation(RatingsDefense(poor, SETTINGS))
+@pytest.mark.parametrize("n_rated", [0, 5])  # whoever has five has none left once five are set aside
+def test_recommendation_needs_ratings(n_rated):
+    rated = np.tile(np.arange(60) < n_rated, (100, 1))
+    poor = replace(SAMPLE, people_test=sparse.csr_array(np.where(rated, 0.8, 0.0)))
+    with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
+        recommendation(RatingsDefense(poor, SETTINGS))
 
 
 KNOWN_PEOPLE = (SAMPLE.people_train, SAMPLE.values_train)
 
 
 def test_a_network_keeps_its_best_pass():
-    passes = []
-
-    def lesson():
-        passes.append(len(passes))
-        values = SAMPLE.values_train if passes[-1] < 10 else (SAMPLE.values_train + 1) % 4  # lies from here on
-        return SAMPLE.people_train, values
-
+    lie = (SAMPLE.people_train, (SAMPLE.values_train + 1) % 4)
+    lesson = Mock(side_effect=[*[KNOWN_PEOPLE] * 10, *[lie] * 99])
     guess = Fitted(fit_network(*KNOWN_PEOPLE, seed=0, lesson=lesson)).guess(SAMPLE.people_test)
-    assert 11 <= len(passes) <= 13
+    assert 11 <= lesson.call_count <= 13
     assert (guess == SAMPLE.values_test).mean() > 0.25 + 0.15  # chance is a quarter
 
 
@@ -162,12 +157,7 @@ def test_dropping_leaves_out_what_carries_the_noise():
     assert (attacker.guess(blind.tocsr()) == attacker.guess(SAMPLE.people_test)).all()
 
 
-TRUTH = np.array([0, 0, 0, 0, 0, 1, 2, 2])
-
-
-def study(truth=TRUTH, *, guesses=()):
-    """Return a study of three values, in which people read as their true value and one change makes another."""
-    return exposure(truth, (0.3, 0.2, 0.5), guesses)
+TRUTH, SHARES = np.array([0, 0, 0, 0, 0, 1, 2, 2]), (0.3, 0.2, 0.5)
 
 
 def naming(guesses, *, attacker="forest", trained_at=None):
@@ -178,7 +168,7 @@ def naming(guesses, *, attacker="forest", trained_at=None):
 def test_balanced_by_hand():
     # of the five with value 0 three are named, the one with 1 is not, of the two with 2 one is
     guesses = np.array([0, 0, 0, 1, 1, 2, 2, 0])
-    (point,) = study(guesses=(naming(guesses),)).undefended()
+    (point,) = exposure(TRUTH, SHARES, (naming(guesses),)).undefended()
     assert point.accuracy.value == 4 / 8
     assert point.balanced.value == pytest.approx((3 / 5 + 0 / 1 + 1 / 2) / 3)
     rates = (mean([1, 1, 1, 0, 0]), proportion(0, 1), mean([1, 0]))
@@ -191,7 +181,7 @@ def test_balanced_by_hand():
 @pytest.mark.parametrize(("budget", "nearest"), [(0.0, 1.0), (1.9, 1.0), (2.1, 3.0), (9.0, 3.0)])
 def test_at_uses_the_attacker_trained_at_the_nearest_budget(budget, nearest):
     trained = tuple(naming((TRUTH + k) % 3, attacker="adversarial", trained_at=b) for k, b in enumerate((1.0, 3.0)))
-    plain, point = study(guesses=(naming(TRUTH), *trained)).at(budget)
+    plain, point = exposure(TRUTH, SHARES, (naming(TRUTH), *trained)).at(budget)
     assert plain.trained_at is None
     assert point.trained_at == nearest
     assert point.accuracy.value == pytest.approx(float(nearest == 1.0))
@@ -209,11 +199,6 @@ def read_by(*, read, trained, clean=95):
     return exposure(truth, (0.8, 0.2), (guesses("logistic", read), guesses("adversarial", trained)))
 
 
-def headline(read, trained, budget=0.5, clean=95):
-    exposure_study = read_by(read=read, trained=trained, clean=clean)
-    return findings.headline(exposure_study, AttriGuardSettings(budget=budget))
-
-
 @pytest.mark.parametrize(
     ("read", "trained", "best", "advises"),
     [
@@ -223,7 +208,7 @@ def headline(read, trained, budget=0.5, clean=95):
     ],
 )
 def test_the_headline_compares_who_ignores_the_noise_with_the_best(read, trained, best, advises):
-    finding = headline(read, trained)
+    finding = findings.headline(read_by(read=read, trained=trained), AttriGuardSettings(budget=0.5))
     assert finding.point.endswith(best)
     assert bool(finding.so_what) == bool(finding.to_do) == advises
     assert finding.estimate.value == pytest.approx(max(read, trained) / 100)
@@ -259,7 +244,7 @@ def test_noise_needed_is_of_those_inferred_otherwise():
     """None was found for value 1 of two people of the seven inferred otherwise, nor for value 0 of one of the three."""
     reached = np.ones((TRUTH.size, 3), dtype=bool)
     reached[[0, 1], 1] = reached[7, 0] = False
-    finding = findings.noise_needed(exposure(TRUTH, (0.3, 0.2, 0.5), reached=reached))
+    finding = findings.noise_needed(exposure(TRUTH, SHARES, reached=reached))
     assert finding.point.startswith("Inferring another value takes 1.00 ")
     assert "3 of 16 pairs" in finding.evidence
     assert finding.evidence.index("“Ulm” for 33.3%") < finding.evidence.index("“Bonn” for 28.6%")
@@ -268,7 +253,7 @@ def test_noise_needed_is_of_those_inferred_otherwise():
 
 def test_value_rows_of_no_budget_draw_the_values_people_are_read_as():
     """Five, one and two of eight."""
-    rows = findings.value_rows(study(), 0.0)
+    rows = findings.value_rows(exposure(TRUTH, SHARES), 0.0)
     drawn = {row["town"]: row["drawn"].value for row in rows}
     assert drawn == pytest.approx({"Ulm": 5 / 8, "Bonn": 1 / 8, "Trier": 2 / 8})
     assert {row["town"]: row["people inferred otherwise"] for row in rows} == {"Ulm": 3, "Bonn": 7, "Trier": 6}

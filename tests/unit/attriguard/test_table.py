@@ -1,6 +1,6 @@
 """AttriGuard on a table: what may change, least noise by trying every change, attackers, the audited model on it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from core.stats.fairness import METRICS, difference_between_groups, row_sets, un
 from core.studies.attriguard import AttriGuardSettings, TableDefense, concentration, table, table_columns, table_utility
 from core.studies.attriguard.allocation import changes_per_entry
 from core.studies.attriguard.attackers import LEARNERS, fit_on_table
-from core.studies.attriguard.table_search import Defender, TableSearch, fit_defender
+from core.studies.attriguard.table_search import TableSearch, fit_defender
 from core.studies.attriguard.utility import utility_of
 from core.studies.subject import AuditConfig
 from tests import samples
@@ -30,11 +30,6 @@ def columns(village):
     return table_columns(village)
 
 
-@pytest.fixture(scope="module")
-def absent_rules(village, columns):
-    return table.find_rules(village.attacker_records, columns)
-
-
 def with_column(j, values):
     village = people(n=500)
     records = village.attacker_records.copy()
@@ -44,10 +39,8 @@ def with_column(j, values):
 
 def test_numbers_stay_in_the_middle_98_percent_on_values_seen():
     values = np.arange(500) * 0.5
-    pay = table_columns(with_column(4, values))[4]
-    assert (pay.domain[0], pay.domain[-1]) == (2.0, 247.0)
-    assert np.isin(pay.domain, values).all()
-    assert pay.domain.size == 11
+    domain = table_columns(with_column(4, values))[4].domain
+    assert (domain[0], domain[-1], domain.size) == (2.0, 247.0, 11) and np.isin(domain, values).all()
 
 
 @pytest.mark.parametrize(("share", "domain"), [(0.0, [0, 1, 2, 3]), (0.01, [1, 2, 3]), (0.5, [3])])
@@ -58,7 +51,8 @@ def test_categories_need_their_share(share, domain, monkeypatch):
     assert column.listed.tolist() == [0, 1, 2, 3]
 
 
-def test_find_rules_are_absent_pairs_with_what_was_expected(village, columns, absent_rules):
+def test_find_rules_are_absent_pairs_with_what_was_expected(village, columns):
+    absent_rules = table.find_rules(village.attacker_records, columns)
     strong = {pair: expected for pair, expected in absent_rules.items() if pair[::2] == ("job", "home")}
     assert set(strong) == {SMITH_ON_A_BOAT, NURSE_IN_A_HOUSE}
     job, home = village.attacker_records[:, 0], village.attacker_records[:, 1]
@@ -67,11 +61,10 @@ def test_find_rules_are_absent_pairs_with_what_was_expected(village, columns, ab
     assert not broken(columns, table.pair_rules(columns, absent_rules), village.attacker_records).any()
 
 
-def test_rules_are_taken_away_and_added_by_name(columns, absent_rules):
-    cook = ("club", "choir", "job", "cook")
-    rules = table.pair_rules(
-        columns, absent_rules, forbidden=(cook, SMITH_ON_A_BOAT), allowed=(("home", "house", "job", "nurse"),)
-    )
+def test_rules_are_taken_away_and_added_by_name(village, columns):
+    cook, house = ("club", "choir", "job", "cook"), ("home", "house", "job", "nurse")
+    absent_rules = table.find_rules(village.attacker_records, columns)
+    rules = table.pair_rules(columns, absent_rules, forbidden=(cook, SMITH_ON_A_BOAT), allowed=(house,))
     pairs = list(rules)
     assert pairs[0] == cook and NURSE_IN_A_HOUSE not in pairs and pairs.count(SMITH_ON_A_BOAT) == 1
     assert np.isnan(rules[cook])
@@ -117,39 +110,15 @@ def test_table_people_refuse(make, message, village):
         make(village)
 
 
-@dataclass(frozen=True)
-class Case:
-    village: table.TablePeople
-    columns: tuple[table.Column, ...]
-    rules: dict[table.Pair, float]
-    defender: Defender
-
-    def noise(self):
-        return TableSearch(self.columns, self.defender, self.rules).noise(self.village.public)
-
-
-def case_of(village, pairs=()):
-    columns = table_columns(village)
-    return Case(
-        village=village,
-        columns=columns,
-        rules=table.pair_rules(columns, forbidden=pairs),
-        defender=fit_defender(village.attacker_records, village.known_truth, columns),
-    )
-
-
-def fewest_of(table_case, person, value):
-    record = table_case.village.public[person]
-    return least_columns(record, table_case.columns, table_case.defender, value, table_case.rules, most=3)
-
-
 @pytest.mark.parametrize(("m", "most"), [(2, 1.0), (4, 1.15)])
 def test_noise_takes_the_fewest_columns_or_nearly(m, most):
-    table_case = case_of(people(m, u=50 // m, leak=1.5 if m == 2 else 1.0))
-    noise = table_case.noise()
+    village = people(m, u=50 // m, leak=1.5 if m == 2 else 1.0)
+    columns = table_columns(village)
+    defender = fit_defender(village.attacker_records, village.known_truth, columns)
+    noise = TableSearch(columns, defender, {}).noise(village.public)
     taken, fewest = [], []
     for k, i in np.argwhere(noise.size > 0):
-        best = fewest_of(table_case, k, i)
+        best = least_columns(village.public[k], columns, defender, i, {}, most=3)
         if best is None:
             assert noise.size[k, i] > 3
         else:
@@ -160,50 +129,40 @@ def test_noise_takes_the_fewest_columns_or_nearly(m, most):
     assert sum(taken) <= most * sum(fewest)
 
 
-RULES = (
-    ("job", "cook", "home", "flat"),
-    ("job", "nurse", "home", "house"),
-    ("job", "smith", "home", "boat"),
-    ("job", "clerk", "club", "chess"),
-    ("home", "house", "club", "choir"),
-    ("rooms", "2", "job", "clerk"),
-)
+def noise_of(village, *, frozen=()):
+    """Return the noise where each of two jobs is bound to a home."""
+    columns = table_columns(village)
+    rules = table.pair_rules(columns, forbidden=[("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")])
+    defender = fit_defender(village.attacker_records, village.known_truth, columns)
+    return TableSearch(table_columns(village, frozen=frozen), defender, rules).noise(village.public)
 
 
-def blocked():
-    """Return people whom the job alone gives away, and each job bound to a home."""
-    rng = np.random.default_rng(0)
+def test_two_columns_in_each_others_way_change_together_or_neither_does():
+    """Of people whom the job alone gives away."""
+    rng, everyone = np.random.default_rng(0), np.arange(8)
     job, _, club, rooms = (rng.integers(0, k, 408).astype(float) for k in (2, 2, 2, 3))
     records = np.column_stack([job, job, club, rooms, rng.normal(size=408)])
     (attacker_records, public), (known_truth, truth) = np.split(records, [400]), np.split(job.astype(int), [400])
     arrays = {"attacker_records": attacker_records, "known_truth": known_truth, "public": public, "truth": truth}
     village = replace(people(n=400, u=8), **arrays)
-    return case_of(village, (("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")))
-
-
-def test_two_columns_in_each_others_way_change_together_or_neither_does():
-    table_case = blocked()
-    noise, everyone = table_case.noise(), np.arange(8)
+    noise, without = noise_of(village), noise_of(village, frozen=("home",))
     targets = 1 - noise.predicted
     assert noise.reached.all() and (noise.size[everyone, targets] == 2).all()
-    changed = noise.noisy[2 * everyone + targets] != table_case.village.public
+    changed = noise.noisy[2 * everyone + targets] != public
     assert (changed == [True, True, False, False, False]).all()
-    without = replace(table_case, columns=table_columns(table_case.village, frozen=("home",))).noise()
     assert not without.reached[everyone, targets].any() and not without.size.any()
-    np.testing.assert_array_equal(without.noisy, np.repeat(table_case.village.public, 2, axis=0))
+    np.testing.assert_array_equal(without.noisy, np.repeat(public, 2, axis=0))
     assert without.reached[everyone, noise.predicted].all()
 
 
 def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch):
-    table_case = case_of(people(3), RULES)
-    expected = table_case.noise()
+    expected = noise_of(people(3))
     monkeypatch.setattr("core.studies.attriguard.table_search._CELLS", 7 * 3 * 20)
-    pieces = table_case.noise()
+    pieces = noise_of(people(3))
     np.testing.assert_array_equal(expected.noisy, pieces.noisy)
     np.testing.assert_array_equal(expected.reached, pieces.reached)
 
 
-SETTINGS = AttriGuardSettings(trained_budgets=(0.2, 0.6))
 CONFIG = AuditConfig(dataset="sample", seed=3)
 
 
@@ -262,7 +221,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def audited(data):
-    return TableDefense(table.audit_people(CONFIG, data), SETTINGS)
+    return TableDefense(table.audit_people(CONFIG, data), AttriGuardSettings(trained_budgets=(0.2, 0.6)))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
