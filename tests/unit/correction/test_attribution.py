@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 
 from core.experiments.experiment import ExperimentRow, summarise
 from core.experiments.leak_over_seeds import attribution_of, mitigation_rows
@@ -58,10 +59,8 @@ def test_every_step_is_what_its_posterior_says(k, tolerance):
 
 def figures_of(p, truth):
     """Return accuracy, balanced accuracy and log-loss of a posterior."""
-    right = p.argmax(axis=1) == truth
-    recalls = [right[truth == g].mean() for g in np.unique(truth)]
-    surprise = [-math.log(row[g]) for row, g in zip(p, truth, strict=True)]
-    return [right.mean(), float(np.mean(recalls)), float(np.mean(surprise))]
+    guess = p.argmax(axis=1)
+    return [accuracy_score(truth, guess), balanced_accuracy_score(truth, guess), log_loss(truth, p)]
 
 
 def test_a_tolerance_that_says_nothing_changes_nothing_in_no_resample():
@@ -75,16 +74,17 @@ def test_a_tolerance_that_says_nothing_changes_nothing_in_no_resample():
     assert (change.value, change.low, change.high) == pytest.approx((0.0, unchanged.low, unchanged.high), abs=1e-6)
 
 
+def row(measurement, seed, **values):
+    values = {"model.seed": seed} | values
+    return ExperimentRow(values=values, study="correction", measurement=measurement, seed=seed)
+
+
 def over_seeds(seeds):
     """Return attributions, one a seed, put together as an experiment does."""
-    rows = [
-        ExperimentRow(values={"model.seed": seed}, study="correction", measurement=measurement, seed=seed)
-        for seed, leak in enumerate(seeds)
-        for measurement in (
-            *step_measurements(leak).values(),
-            Measurement(check="tolerance_holds", estimate=certain(float(leak.n_true), 600)),
-        )
-    ]
+    rows = []
+    for seed, leak in enumerate(seeds):
+        holds = Measurement(check="tolerance_holds", estimate=certain(float(leak.n_true), 600))
+        rows += [row(measurement, seed) for measurement in (*step_measurements(leak).values(), holds)]
     (summary,) = summarise(rows)
     config = AuditConfig(metric=seeds[0].metric, tolerance=seeds[0].tolerance)
     return attribution_of(summary, seeds[0].attacker, config)
@@ -99,9 +99,8 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure():
     assert step.reasons[0].startswith("No probabilities meet the constraints")
     assert all(math.isnan(step.values[m].value) for m in MEASURES)
     assert seed.step("predictions").values["accuracy"].value == 1 - 19 / 600
-    summary = over_seeds([seed] * 2)
-    assert summary.step("shares").n_seeds == 0
-    assert summary.step("shares").reasons
+    summary = over_seeds([seed] * 2).step("shares")
+    assert summary.n_seeds == 0 and summary.reasons
 
 
 def test_seeds_are_summed_up_by_student():
@@ -120,15 +119,10 @@ def test_seeds_are_summed_up_by_student():
 
 def test_mitigation_rows_are_paired_by_seed():
     accuracies = {("exponentiated_gradient", 1): 0.7, ("exponentiated_gradient", 2): 0.6, ("unmitigated", 1): 0.9}
-    rows = [
-        ExperimentRow(
-            values={"model.seed": seed, "model.method": method, "correction.adversary": "features"},
-            study="correction",
-            measurement=Measurement(check="accuracy_test", estimate=certain(accuracy, 9)),
-            seed=seed,
-        )
-        for (method, seed), accuracy in accuracies.items()
-    ]
-    (row,) = mitigation_rows(rows, "exponentiated_gradient")
-    assert [row[name].value for name in ("with", "without")] == pytest.approx([0.7, 0.9])
-    assert row["difference"].value.value == pytest.approx(-0.2)
+    rows = []
+    for (method, seed), accuracy in accuracies.items():
+        measurement = Measurement(check="accuracy_test", estimate=certain(accuracy, 9))
+        rows.append(row(measurement, seed, **{"model.method": method, "correction.adversary": "features"}))
+    (paired,) = mitigation_rows(rows, "exponentiated_gradient")
+    assert [paired[name].value for name in ("with", "without")] == pytest.approx([0.7, 0.9])
+    assert paired["difference"].value.value == pytest.approx(-0.2)

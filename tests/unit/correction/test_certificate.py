@@ -24,17 +24,6 @@ from tests.samples import ROLES, dataset
 from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT, ODD, people
 
 
-def certificate(vector, bounds):
-    claim = Claim(
-        guess=np.array([1, 1, 0, 0], dtype=np.uint8),
-        cost=np.array([5.0, 2.0, 7.0, 3.0]),
-        n_groups=2,
-        bounds=(Disclosed(predictions=[1, 1, 0, 0], tolerance=0.1),),
-    )
-    vector = None if vector is None else np.array(vector, dtype=np.uint8)
-    return certify(claim, vector, bounds, solver="any", started=0.0)
-
-
 @pytest.mark.parametrize(
     ("vector", "bounds", "status", "objective", "residual"),
     [
@@ -50,16 +39,20 @@ def certificate(vector, bounds):
     ],
 )
 def test_status_follows_from_the_vector_and_the_bound(vector, bounds, status, objective, residual):
-    result = certificate(vector, bounds)
+    claim = Claim(
+        guess=np.array([1, 1, 0, 0], dtype=np.uint8),
+        cost=np.array([5.0, 2.0, 7.0, 3.0]),
+        n_groups=2,
+        bounds=(Disclosed(predictions=[1, 1, 0, 0], tolerance=0.1),),
+    )
+    vector = None if vector is None else np.array(vector, dtype=np.uint8)
+    result = certify(claim, vector, bounds, solver="any", started=0.0)
     assert (result.status, result.objective, result.best_bound) == (status, objective, sum(bounds))
     assert result.residual == (None if residual is None else pytest.approx(residual))
 
 
 def test_a_solver_that_breaks_the_tolerance_is_not_believed(monkeypatch):
-    def unchanged(problem, **_):
-        return problem.old.copy(), 0.0
-
-    monkeypatch.setattr(problems, "solve_counts_by_ilp", unchanged)
+    monkeypatch.setattr(problems, "solve_counts_by_ilp", lambda problem, **_: (problem.old.copy(), 0.0))
     result = correct([1, 1, 0, 0], [1, 1, 0, 0], tolerance=0.1, solver="ilp")
     assert result.certificate.status == "not_solved" and result.certificate.residual == pytest.approx(0.4)
     assert result.reconstruction is None and result.objective is None and result.smallest_tolerance is None
@@ -73,7 +66,7 @@ def test_a_time_limit_never_passes_for_an_optimum(limit):
     proof = result.certificate
     assert 0 <= proof.best_bound < best and proof.seconds < limit + 60
     if proof.status == "feasible":
-        assert result.objective >= best and proof.best_bound < result.objective and proof.residual == 0
+        assert result.objective >= best and proof.residual == 0
     else:
         assert proof.status == "not_solved" and result.reconstruction is None
 
@@ -139,8 +132,7 @@ def test_relaxation_answers_in_the_unit_of_the_costs(monkeypatch):
     monkeypatch.setattr(tangents._BestFirstSearch, "separate", separated)
     monkeypatch.setattr(tangents._BestFirstSearch, "relax", relaxed)
     arguments = problem(120, 3)
-    arguments["cost"] = 1e5 * arguments["cost"]
-    assert correct(**arguments).certificate.status == "optimal"
+    assert correct(**(arguments | {"cost": 1e5 * arguments["cost"]})).certificate.status == "optimal"
     points = [(bound, total) for bound, total in bounds if total is not None]
     assert points and all(total == pytest.approx(bound) for bound, total in points)
 
@@ -162,16 +154,12 @@ def test_permuted_predictions_keep_every_rate_and_lose_the_gain(metric):
     assert control.gain.value == pytest.approx(0, abs=0.005) and control.gain.high < real.gain.value
 
 
-@pytest.fixture(scope="module")
-def audit():
+def test_every_answer_to_more_knowledge_is_proved():
     config = AuditConfig(dataset="sample", roles=ROLES, metric="equalized_odds", tolerance=0.02, seed=3)
-    return run(config, dataset=dataset(1500, seed=5))
-
-
-def test_every_answer_to_more_knowledge_is_proved(audit):
-    by_knowledge = {more.knowledge: more for more in disclose_more(audit, 0.02)}
-    assert tuple(by_knowledge) == ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
-    for more in by_knowledge.values():
+    audit = run(config, dataset=dataset(1500, seed=5))
+    disclosures = disclose_more(audit, 0.02)
+    assert [more.knowledge for more in disclosures] == ["bound", "bound_shares", "exact", "exact_shares", "all_metrics"]
+    for more in disclosures:
         assert (more.certificate.status, more.certificate.residual) == ("optimal", 0)
         assert more.gain.value == pytest.approx(more.after.value - more.before.value)
     (bound, *_), expected = disclose_more(audit, 0.02, cost="count"), audit.disclose(0.02, cost="count")
@@ -194,10 +182,7 @@ def _direct(rows):
     return dict(zip(METRICS, (worst((0, 1)), pe, eo, both), strict=True))
 
 
-drawn = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4), st.integers(0, 1)), min_size=2, max_size=40)
-
-
-@given(drawn)
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4), st.integers(0, 1)), min_size=2, max_size=40))
 def test_the_estimate_is_the_first_of_the_smallest_violations(rows):
     arrays = [np.array(column) for column in zip(*rows, strict=True)]
     expected = _direct(rows)
@@ -212,18 +197,16 @@ def test_the_estimate_is_the_first_of_the_smallest_violations(rows):
         assert value is None or measured[metric] == pytest.approx(float(value), abs=1e-12)
     comparable = {metric: value for metric, value in expected.items() if value is not None}
     assert tolerance == pytest.approx(float(min(comparable.values())), abs=1e-12)
-    assert taken == next(metric for metric, value in comparable.items() if value == min(comparable.values()))
-    assert taken in IDENTIFIABLE
+    assert taken == min(comparable, key=comparable.get) and taken in IDENTIFIABLE
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_both_corrections_are_those_of_disclose_and_their_difference_by_hand(metric):
     estimate = estimate_constraint(HELD_OUT.predictions, HELD_OUT.truth, HELD_OUT.labels)
     trained, estimated, difference = compare_constraints(ATTACKED, HELD_OUT, estimate, (metric, 0.0105))
-    direct = disclose(ATTACKED, HELD_OUT, tolerance=0.0105, metric=metric, raise_until_true=True)
-    assert trained == direct
-    expected = disclose(ATTACKED, HELD_OUT, tolerance=estimate[1], metric=estimate[0])
-    assert estimated == expected  # which is never raised until it is true
+    assert trained == disclose(ATTACKED, HELD_OUT, tolerance=0.0105, metric=metric, raise_until_true=True)
+    # never raised until it is true
+    assert estimated == disclose(ATTACKED, HELD_OUT, tolerance=estimate[1], metric=estimate[0])
     e, t = estimated.after, trained.after
     assert difference.value == pytest.approx(e.value - t.value)
     assert difference.low == pytest.approx(difference.value - math.hypot(e.value - e.low, t.high - t.value))
@@ -234,12 +217,10 @@ def test_both_corrections_are_those_of_disclose_and_their_difference_by_hand(met
 def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met(estimated, used):
     trained, disclosure, _ = compare_constraints(ODD, HELD_OUT, ("statistical_parity", estimated), None)
     assert disclosure.used == used > 0
-    assert disclosure.after is not None
-    assert trained is None
+    assert trained is None and disclosure.after is not None
 
 
 def test_an_estimate_about_groups_that_cannot_be_compared_corrects_nothing():
     lonely = replace(ODD, labels=np.array([0, 1, 1, 1, 1, 1, 1], dtype=np.uint8))  # no two groups with label 0
     _, none, _ = compare_constraints(lonely, HELD_OUT, ("predictive_equality", 0.1), None)
-    assert none.after is None
-    assert none.smallest_tolerance == math.inf
+    assert (none.after, none.smallest_tolerance) == (None, math.inf)

@@ -10,7 +10,6 @@ import pytest
 
 from core.adversaries import STRONG, AttackedRecords
 from core.base.errors import InputError
-from core.stats.estimates import Estimate
 from core.stats.fairness import METRICS, unfairness
 from core.studies.correction import STUDY, CorrectionResult, CorrectionSettings, bootstrap, correct, disclose, findings
 from core.studies.correction.attribute_attacks import ATTACKERS
@@ -25,6 +24,7 @@ from core.studies.correction.disclosure import (
 from core.studies.correction.numbers import number_of
 from core.studies.correction.study import _unsolved
 from tests.problem_bank import brute_force
+from tests.samples_report import estimate
 
 
 def people(n, seed, *, groups=2, bias=0.5, skill=1.0):
@@ -45,12 +45,9 @@ def some(records, rows):
     return replace(records, **{name: getattr(records, name)[rows] for name in names})
 
 
-def _both(first):
-    return np.column_stack([1 - first, first])
-
-
-def records_of(p, predictions, truth):
-    """Return records of these probabilities, which are calibrated, all with label 1."""
+def records_of(first, predictions, truth):
+    """Return records of these probabilities of group 1, which are calibrated, all with label 1."""
+    p = np.column_stack([1 - first, first])
     predictions, truth = (np.asarray(values, dtype=np.uint8) for values in (predictions, truth))
     labels = np.ones_like(truth)
     return AttackedRecords(probability=p, calibrated=p, predictions=predictions, labels=labels, truth=truth)
@@ -58,13 +55,13 @@ def records_of(p, predictions, truth):
 
 ATTACKED, HELD_OUT = people(900, 1, bias=1.0), people(500, 2, bias=1.0)
 
-ODD = records_of(_both(np.linspace(0.1, 0.9, 7)), [1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 1])
+ODD = records_of(np.linspace(0.1, 0.9, 7), [1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 1])
 """No two groups of these seven have the same rate."""
 
 
 def test_ten_people_by_hand():
     """Six positives among ten; group 1 guessed on five of them: rate 5/5, so somebody must change."""
-    probability = _both(np.array([0.9, 0.8, 0.7, 0.6, 0.55, 0.1, 0.4, 0.3, 0.2, 0.1]))
+    probability = np.array([0.9, 0.8, 0.7, 0.6, 0.55, 0.1, 0.4, 0.3, 0.2, 0.1])
     attacked = records_of(probability, [1, 1, 1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 1, 1, 0, 0])
     disclosure = disclose(attacked, HELD_OUT, tolerance=0.0, cost="log_odds")
     # Rate 6/10 in both groups means 3 of 5 and 3 of 5: two leave group 1 among the positives, two join it,
@@ -77,11 +74,9 @@ def test_ten_people_by_hand():
 
 def test_a_tolerance_is_raised_in_thousandths_until_it_is_true():
     plain = disclose(ATTACKED, HELD_OUT, tolerance=0.0105)
-    assert not plain.is_true
-    assert plain.used == 0.0105
+    assert plain.used == 0.0105 and not plain.is_true
     raised = disclose(ATTACKED, HELD_OUT, tolerance=0.0105, raise_until_true=True)
-    assert raised.is_true
-    assert raised.used - 0.001 < raised.achieved <= raised.used
+    assert raised.is_true and raised.used - 0.001 < raised.achieved <= raised.used
     steps = (raised.used - raised.disclosed_tolerance) / 0.001
     assert steps == pytest.approx(round(steps))
 
@@ -91,8 +86,8 @@ def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_ans
     rng = np.random.default_rng(3)
     raw = rng.uniform(0.2, 0.9, 11)
     calibrated = np.clip(raw - 0.25, 0.05, 0.95)
-    records = records_of(_both(raw), rng.random(11) < 0.5, rng.random(11) < 0.5)
-    records = replace(records, calibrated=_both(calibrated))
+    records = records_of(raw, rng.random(11) < 0.5, rng.random(11) < 0.5)
+    records = replace(records, calibrated=np.column_stack([1 - calibrated, calibrated]))
     disclosure = disclose(records, HELD_OUT, tolerance=0.1, cost="log_odds")
     assert disclosure.before.value == pytest.approx((records.calibrated_guess == records.truth).mean())
     assert not np.array_equal(records.guess, records.calibrated_guess)
@@ -108,18 +103,13 @@ def test_log_odds_refuse_what_is_no_probability(confidence, sentence):
         log_odds_cost(confidence)
 
 
-def rounded(n, decimals):
-    """Return n people of whom an attacker is as sure as so many decimals say."""
-    records = people(n, n, bias=1.0)
-    p = _both(np.round(records.probability[:, 1], decimals))
-    return replace(records, probability=p, calibrated=p)
-
-
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(("n", "decimals"), [(400, 9), (401, 1)])
 @pytest.mark.parametrize("tolerance", [0.0, 0.002])
 def test_curve_is_the_accuracy_of_the_corrections(metric, n, decimals, tolerance):
-    records = rounded(n, decimals)
+    records = people(n, n, bias=1.0)
+    p = np.round(records.probability, decimals)
+    records = replace(records, probability=p, calibrated=p)
     arguments = {"tolerance": tolerance, "metric": metric, "labels": records.labels}
     tried = (0, 1, 2, 7, 40, 99)
     curve = corrected_accuracy(records, tolerance=tolerance, metric=metric, exponents=tried)
@@ -144,16 +134,15 @@ def leaking():
 def test_by_tolerance_compares_the_tightest_with_the_loosest(leaking, loosest, helps):
     """Gains of 5 and 4.5 points, and of 0 or 4.5 at the loosest tolerance, each within 1 point."""
     disclosure = leaking.disclose(0.1)
-    gains = [Estimate(value=gain, low=gain - 0.01, high=gain + 0.01, n=9) for gain in (0.05, 0.045, loosest)]
-    sentence = findings.by_tolerance([replace(disclosure, gain=gain) for gain in gains])
+    disclosures = [replace(disclosure, gain=estimate(gain, 0.01)) for gain in (0.05, 0.045, loosest)]
+    sentence = findings.by_tolerance(disclosures)
     assert ("Tighter" in sentence) == helps
 
 
 def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking):
     odd, _ = leaking.attack("features")
     columns = ("probability", "calibrated", "labels", "truth")
-    predictions = np.array([1, 1, 1, 0, 0, 0, 0], dtype=np.uint8)
-    few = replace(odd, **{name: getattr(odd, name)[:7] for name in columns}, predictions=predictions)
+    few = replace(odd, **{name: getattr(odd, name)[:7] for name in columns}, predictions=ODD.predictions)
     attacks = {key: (few, held_out) for key, (_, held_out) in leaking.attacks.items()}
     result = CorrectionResult(subject=replace(leaking.subject), attacks=attacks)
     point = STUDY.findings(result, CorrectionSettings(tolerance=0.0))[0].point
@@ -201,16 +190,15 @@ def test_the_best_attacker_is_unknown_where_a_correction_was_not_solved(leaking)
 
 
 @pytest.mark.parametrize(
-    ("gain", "expected"),
+    ("value", "half", "expected"),
     [
-        ((0.0006, 0.0002, 0.001), [0.06, 0.02, 0.10]),
-        ((-0.0006, -0.001, -0.0002), [-0.06, -0.10, -0.02]),
-        ((0.0006, -0.0002, 0.0014), [0.1, 0.0, 0.1]),
+        (0.0006, 0.0004, [0.06, 0.02, 0.10]),
+        (-0.0006, 0.0004, [-0.06, -0.10, -0.02]),
+        (0.0006, 0.0008, [0.1, 0.0, 0.1]),
     ],
 )
-def test_change_that_excludes_nought_never_looks_like_it(gain, expected):
-    value, low, high = gain
-    text = findings._change(Estimate(value=value, low=low, high=high, n=1000)).replace("−", "-")
+def test_change_that_excludes_nought_never_looks_like_it(value, half, expected):
+    text = findings._change(estimate(value, half)).replace("−", "-")
     assert [float(number) for number in re.findall(r"[+-]?\d+\.\d+", text)] == pytest.approx(expected)
 
 
@@ -244,8 +232,7 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups, n, draws, metric
     before, after = (bootstrap.accuracy_by_sample(size, right) for right in correct_counts)
     slow = np.array([corrected_draw(some(records, sample), prices[sample], metric, raised) for sample in rows])
     plain = np.array([(some(records, sample).guess == records.truth[sample]).mean() for sample in rows])
-    assert before == pytest.approx(plain)
-    assert np.abs(after - slow).max() < 0.02
+    assert before == pytest.approx(plain) and np.abs(after - slow).max() < 0.02
     if groups == 2:  # with more, who of those who move goes to which group costs nothing, and is chance
         assert abs((after - slow).mean()) < 0.005
         assert np.std(after - slow) < 0.5 * np.std(slow - plain)
@@ -295,8 +282,7 @@ def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not(
 
     def held(draws):
         disclosures = [disclose(x, VALIDATION, tolerance=0.1, draws=draws, seed=i) for i, x in enumerate(samples)]
-        gains = [disclosure.gain for disclosure in disclosures if disclosure.gain is not None]
-        return sum(gain.low <= true <= gain.high for gain in gains)
+        return sum(disclosure.gain.low <= true <= disclosure.gain.high for disclosure in disclosures)
 
     assert true > 0.003
     assert held(None) >= 48 > held(0)
@@ -325,8 +311,7 @@ def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it():
 
 def test_combine_intervals_reaches_a_t_quantile_of_the_spread():
     """Ten draws, half at 0.4 and half at 0.6: sd² = 10 · 0.1² / 9, and t of 9 degrees of freedom at 97.5% is 2.262."""
-    estimate = Estimate(value=0.5, low=0.49, high=0.51, n=100)
-    combined = bootstrap.combine_intervals(estimate, np.array([0.5, *[0.4, 0.6] * 5]))
+    combined = bootstrap.combine_intervals(estimate(0.5, 0.01), np.array([0.5, *[0.4, 0.6] * 5]))
     reach = 2.2622 * (0.1 / 9) ** 0.5
     assert (combined.low, combined.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-4)
 
@@ -335,5 +320,4 @@ def test_combine_intervals_reaches_a_t_quantile_of_the_spread():
 def test_bootstrap_correction_has_a_row_for_each_draw(groups):
     records = people(60, 1, groups=groups)
     blocks = bootstrap.Blocks.of(records, records.guess, None, metric=METRICS[0])
-    _, _, after = bootstrap.bootstrap_correction(blocks, 0.5, draws=3)
-    assert len(after) == 1 + 3
+    assert len(bootstrap.bootstrap_correction(blocks, 0.5, draws=3)[-1]) == 1 + 3
