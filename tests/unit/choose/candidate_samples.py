@@ -19,10 +19,9 @@ MAJORITY = 0.6
 ERRORS = {"attribute_excess": 0.004, "membership_auc": 0.009, "unfairness": 0.004}
 """Check -> standard error on one half."""
 
-LIMITS = {"attribute_excess": 0.02, "membership_auc": 0.55, "unfairness": 0.05}
 CHANCE = {"attribute_excess": 0.0, "membership_auc": 0.5, "unfairness": 0.0}
 SAFE = {"attribute_excess": 0.0, "membership_auc": 0.505, "unfairness": 0.02}
-POLICY = policy(**LIMITS)
+POLICY = policy(attribute_excess=0.02, membership_auc=0.55, unfairness=0.05)
 
 
 def half(accuracy, truth, rng):

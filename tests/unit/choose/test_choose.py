@@ -38,7 +38,7 @@ from tests import samples
 from tests.policy_samples import policy as limits
 from tests.refusals import exit_code, refused
 from tests.unit.charts.checks import check, dots
-from tests.unit.choose.candidate_samples import LIMITS, POLICY, SAFE, N, half, point
+from tests.unit.choose.candidate_samples import POLICY, SAFE, N, half, point
 
 RUNS = 100
 WRONG = 11
@@ -68,7 +68,7 @@ def test_choose_recommends_the_safe_model_among_twenty_leaky_models():
 
 @pytest.mark.long
 def test_of_twenty_at_a_limit_hardly_one_is_recommended_though_many_would_pass_where_they_are_chosen():
-    edge, rngs = {**SAFE, "attribute_excess": LIMITS["attribute_excess"]}, map(generator, range(1000, 1000 + RUNS))
+    edge, rngs = {**SAFE, "attribute_excess": 0.02}, map(generator, range(1000, 1000 + RUNS))
     choices = [chosen([point(k, 0.8, edge, rng) for k in range(20)]) for rng in rngs]
     assert sum(choice.outcome == ChoiceOutcome.RECOMMENDED for choice in choices) <= WRONG
     assert sum(bool(choice.with_status(Status.PASS)) for choice in choices) > 2 * WRONG
@@ -138,8 +138,7 @@ def test_where_no_model_is_within_all_limits_the_least_leak_is_that_of_all():
     truths = (MEMBER, {**unfair, "membership_auc": 0.53}, unfair)
     leaky, loud, quiet = (point(k, 0.8, truth, rng) for k, truth in enumerate(truths, 1))
     choice = chosen([leaky, loud, quiet], prefer="leak")
-    assert choice.outcome == ChoiceOutcome.NONE
-    assert choice.chosen.points == (quiet,)
+    assert (choice.outcome, choice.chosen.points) == (ChoiceOutcome.NONE, (quiet,))
     blind = replace(quiet, choosing=without_members(quiet.choosing, Outcome.FAILED))
     assert chosen([leaky, loud, blind], prefer="leak").chosen.points == (loud,)
 
@@ -162,8 +161,8 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
     safe_choices = [chosen([point(k, 0.8, SAFE, rng) for k in range(8)], prefer="leak") for _ in range(60)]
     assert np.mean([bool(choice.shown_leakier) for choice in safe_choices]) < 0.1  # 5% of any of them
     points = [*(point(k, 0.8, SAFE, rng) for k in range(3)), point(3, 0.8, MEMBER, rng)]
-    planted = chosen(points, prefer="leak")
-    assert [candidate.points[0] for candidate in planted.shown_leakier] == [points[3]]
+    leakier = chosen(points, prefer="leak").shown_leakier
+    assert [candidate.points for candidate in leakier] == [(points[3],)]
 
 
 @pytest.mark.parametrize("prefer", PREFERENCES)
@@ -175,25 +174,21 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
 def test_a_model_without_use_is_not_recommended(accuracy, constant, least, prefer):
     useless = replace(point(0, accuracy, SAFE, generator(8)), constant=constant)
     choice = chosen([useless], prefer=prefer, least_accuracy=least)
-    assert choice.outcome == ChoiceOutcome.NONE
-    assert not choice.eligible
+    assert choice.outcome == ChoiceOutcome.NONE and not choice.eligible
     assert ("No useful model" in finding(choice).point) == constant  # or none is accurate enough
-
-
-def with_accuracy(side, accuracy):
-    """Return a half with this accuracy, beside one answer for everybody with 68.5% (discordant: 10%)."""
-    gain, lost = round((accuracy - 0.685) * N), round(0.05 * N)
-    rate, majority = proportion(round(accuracy * N), N), proportion(round(0.685 * N), N)
-    return replace(side, accuracy=rate, majority=majority, gain=paired_gain(lost + gain, lost, N))
 
 
 @pytest.mark.parametrize("prefer", PREFERENCES)
 @pytest.mark.parametrize("least", [None, 0.0])
 @pytest.mark.parametrize(("choosing", "judging"), [(0.70, 0.69), (0.69, 0.72)])
 def test_who_is_not_shown_to_beat_one_answer_for_everybody_is_not_recommended(prefer, least, choosing, judging):
-    candidate = point(1, 0.7, SAFE, generator())
-    first, second = with_accuracy(candidate.choosing, choosing), with_accuracy(candidate.judging, judging)
-    candidate = replace(candidate, majority=proportion(round(1.37 * N), 2 * N), choosing=first, judging=second)
+    """One answer for everybody has 68.5%, in each half (discordant: 10%)."""
+    candidate = replace(point(1, 0.7, SAFE, generator()), majority=proportion(round(1.37 * N), 2 * N))
+    majority, lost = proportion(round(0.685 * N), N), round(0.05 * N)
+    for name, accuracy in (("choosing", choosing), ("judging", judging)):
+        gain = paired_gain(lost + round((accuracy - 0.685) * N), lost, N)
+        rates = {"accuracy": proportion(round(accuracy * N), N), "majority": majority, "gain": gain}
+        candidate = replace(candidate, **{name: replace(getattr(candidate, name), **rates)})
     choice = chosen([candidate], prefer=prefer, least_accuracy=least)
     assert choice.chosen.choosing.status == choice.chosen.judging.status == Status.PASS
     assert choice.outcome != ChoiceOutcome.RECOMMENDED
@@ -283,9 +278,6 @@ def test_draw_choice_draws_the_candidates_of_a_method_larger_step_by_step():
         assert [list(trace.marker.size) for trace in dots(figure) if len(trace.x) == len(sizes)] == [sizes]
 
 
-COLUMNS = ("leaks", "fair", "coarse")
-
-
 def planned(plan, **roles):
     """Return a plan that releases labels alone and keeps a tolerance of 0.2, with other roles."""
     config = replace(plan.config, tolerance=0.2, roles=replace(samples.ROLES, **roles))
@@ -302,11 +294,10 @@ def folder(tmp_path):
         "fair": np.where(rng.random(4000) < 0.6, hired, rng.random(4000) < 0.5),
         "coarse": rng.random(4000) < 0.5,
     }
-    plans = {
-        name: planned(samples.given_plan(), prediction=name, excluded=tuple(set(answers) - {name})) for name in answers
-    }
+    plans = {"train": planned(samples.plan(seed=9), excluded=tuple(answers))}
+    for name in answers:
+        plans[name] = planned(samples.given_plan(), prediction=name, excluded=tuple(set(answers) - {name}))
     plans["strict"] = replace(plans["fair"], policy="policy.toml")
-    plans["train"] = planned(samples.plan(seed=9), excluded=tuple(answers))
     for name, plan in plans.items():
         (tmp_path / f"{name}.toml").write_text(plan_text(plan))
     (tmp_path / "policy.toml").write_text(policy_text(limits(attribute_excess=0.05, unfairness=0.25)))
@@ -315,7 +306,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def command_chooses(folder, *more, columns=COLUMNS):
+def command_chooses(folder, *more, columns=("leaks", "fair", "coarse")):
     plans = [folder / f"{name}.toml" for name in columns]
     policy = ("--policy", folder / "policy.toml")
     return exit_code("choose", *plans, *policy, "--store", "none", "--least-accuracy", "0.55", *more)
@@ -374,19 +365,17 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(slow):
 FEW = ["--methods", "unmitigated", "--depths", "2", "--store", "none"]
 
 
-@pytest.mark.parametrize(("more", "seed"), [((), 9), (("--seeds", "3"), 3)])
-def test_choose_trains_with_the_seed_of_the_plan_or_of_the_option(more, seed, slow, folder):
-    out = folder / "chosen.toml"
-    assert exit_code("choose", folder / "train.toml", *FEW, "-o", out, *more) < 3
-    assert read_plan(out.read_text(), name="plan").config.seed == seed
-
-
-@pytest.mark.parametrize(("output", "elsewhere"), [("chosen.toml", False), ("below/chosen.toml", True)])
-def test_choose_says_to_move_a_plan_that_is_not_beside_its_files(output, elsewhere, slow, folder, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("output", "more", "seed"), [("chosen.toml", (), 9), ("below/chosen.toml", ("--seeds", "3"), 3)]
+)
+def test_choose_trains_with_the_seed_of_plan_or_option_and_says_to_move_a_plan_not_beside_its_files(
+    output, more, seed, slow, folder, monkeypatch, capsys
+):
     monkeypatch.chdir(folder)
     Path("below").mkdir()
-    assert exit_code("choose", "train.toml", *FEW, "-o", output) < 3
-    assert ("move it there" in capsys.readouterr().err) == elsewhere
+    assert exit_code("choose", "train.toml", *FEW, "-o", output, *more) < 3
+    assert read_plan(Path(output).read_text(), name="plan").config.seed == seed
+    assert ("move it there" in capsys.readouterr().err) == output.startswith("below")
 
 
 def test_choose_ends_with_1_where_it_recommends_none(slow, folder):

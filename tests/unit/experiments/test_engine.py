@@ -12,7 +12,6 @@ import time
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from unittest.mock import Mock, call
 
 import psutil
@@ -23,6 +22,7 @@ from core.experiments import engine
 from core.experiments.engine import FileStore, MemoryStore, measured_points
 from tests.browser.driver import free_port
 from tests.experiment_work import BASE, MeasuredModel, Surroundings, measure, people, surroundings
+from tests.hermetic import ROOT
 from tests.patience import PATIENT, wait_until
 from tests.plan_work import POINTS, STUDIES, rows
 
@@ -103,10 +103,6 @@ def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path):
     assert len(list(places(CONFIGS, uploaded, store=MemoryStore()))) == 4
 
 
-ROOT = Path(__file__).resolve().parents[3]
-TWO_CONFIGS = [replace(BASE, tolerance=0.05), replace(BASE, method="unmitigated", tolerance=0.0, seed=3)]
-
-
 @contextmanager
 def running(log, *arguments):
     """Run one of the documented commands from the repository's root."""
@@ -122,17 +118,17 @@ def running(log, *arguments):
                 process.kill()
 
 
-def is_open(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
     pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
     log, port = tmp_path_factory.mktemp("scheduler") / "log", free_port()
+
+    def is_open():
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
     with running(log, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"):
-        wait_until(lambda: is_open(port), "the scheduler", pause=lambda: time.sleep(0.05))
+        wait_until(is_open, "the scheduler", pause=lambda: time.sleep(0.05))
         yield f"tcp://127.0.0.1:{port}"
 
 
@@ -154,11 +150,11 @@ def test_a_scheduler_without_workers_is_one_sentence(scheduler, monkeypatch):
 
 
 @pytest.mark.long
-def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address, tmp_path):
-    points = list(models(TWO_CONFIGS, people(), scheduler=address, store=FileStore(tmp_path / "store")))
-    assert {p.config: p for p in points} == {p.config: p for p in models(TWO_CONFIGS, people())}
-    again = models(TWO_CONFIGS, people(), scheduler=address, store=FileStore(tmp_path / "store"), measure=never)
-    assert {p.config for p in again} == set(TWO_CONFIGS)
+def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address, local_points, tmp_path):
+    settings = {"scheduler": address, "store": FileStore(tmp_path / "store")}
+    points = by_config(models(CONFIGS[1::2], people(), **settings))
+    assert points == {config: local_points[config] for config in CONFIGS[1::2]}
+    assert by_config(models(CONFIGS[1::2], people(), measure=never, **settings)) == points
 
 
 def test_workers_of_other_versions_are_refused(address, monkeypatch):
@@ -176,9 +172,6 @@ def test_an_address_that_is_none_is_one_sentence(wrong, monkeypatch):
 def test_without_dask_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     refuses(r"pip install -r requirements-dask\.txt", scheduler="tcp://127.0.0.1:8786")
-
-
-KILLS = 12
 
 
 def started(store, out):
@@ -207,8 +200,8 @@ def key(row):
 @pytest.mark.long
 def test_an_experiment_killed_again_and_again_has_each_row_once_and_the_same_numbers(tmp_path):
     store, out, rng = tmp_path / "store", tmp_path / "rows", random.Random(1)
-    finished = 0
-    for kill in range(KILLS):
+    kills, finished = 12, 0
+    for kill in range(kills):
         running = started(store, out)
         aim = finished + kill % 3  # none: while it starts
         wait_until(lambda aim=aim: count(store) >= aim, "another plan", pause=lambda: time.sleep(0.05))
@@ -221,11 +214,10 @@ def test_an_experiment_killed_again_and_again_has_each_row_once_and_the_same_num
         wait_until(lambda pid=running.pid: not is_alive(pid), "the end of its workers")
         assert count(store) >= finished  # nothing that was saved is lost
         finished = count(store)
-    assert KILLS / 2 < finished < len(POINTS)
+    assert kills / 2 < finished < len(POINTS)
     last = started(store, out)
     wait_until(lambda: last.poll() is not None, "the end", lambda: count(store), pause=lambda: time.sleep(0.5))
     assert last.returncode == 0 and count(store) == len(POINTS) == 40
     resumed = sorted(json.loads(out.read_text("utf-8")), key=key)
     assert len({key(row) for row in resumed}) == len(resumed)
-    assert {row["study"] for row in resumed} == set(STUDIES)
-    assert resumed == sorted(rows(), key=key)
+    assert resumed == sorted(rows(), key=key) and {row["study"] for row in resumed} == set(STUDIES)

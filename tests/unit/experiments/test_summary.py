@@ -4,9 +4,9 @@ import heapq
 import itertools
 import math
 import sqlite3
-import zlib
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from types import SimpleNamespace
 
@@ -22,37 +22,31 @@ from core.experiments import engine
 from core.experiments.attacked_models import MEASURES, before_disclosure
 from core.experiments.engine import FileStore, TimeLeft, interleaved, point_key
 from core.experiments.experiment import SEED, ExperimentRow, grid_finding, summarise, summary_frame
-from core.stats.estimates import Estimate, certain, proportion
+from core.stats.estimates import certain, proportion
 from core.store.history import History
 from core.studies.study import Measurement, not_run
 from core.studies.subject import AuditConfig
 from tests.experiment_work import BASE, MeasuredModel, measure, people
 from tests.ledger_work import altered
 from tests.patience import PATIENT
+from tests.policy_samples import done
 
-SEEDS = (0, 1, 2)
 SETTINGS = [
     {"model.method": method, "model.tolerance": tolerance}
     for method in ("exponentiated_gradient", "threshold_optimizer")
     for tolerance in (0.0, 0.1)
 ]
 CORRECTED = ("attack_after", "attack_gain", "attack_balanced_after")
-FACTS = ("unfairness_train", "difference_train")
 
 
-def at(value):
-    return Estimate(value=value, low=value - 0.05, high=value + 0.03, n=100)
-
-
-def invented(setting, seed):
-    """Return rows with numbers of their own; at seed 1 and tolerance 0 no correction is possible."""
-    rng = np.random.default_rng(zlib.crc32(repr((setting, seed)).encode()))
-    rows = []
-    for name in MEASURES:
-        value, control = rng.uniform(0.6, 0.9, 2)
-        estimate = at(rng.uniform(-0.1, 0.1)) if name == "attack_gain" else at(value)
-        measurement = Measurement(check=name, estimate=estimate, control=at(control), control_name="chance")
-        if name in (*FACTS, "tolerance_holds"):
+@pytest.fixture(scope="module")
+def rows():
+    """Invented numbers of three seeds; at seed 1 and tolerance 0 no correction is possible."""
+    rng, rows = np.random.default_rng(0), []
+    for seed, setting, name in itertools.product(range(3), SETTINGS, MEASURES):
+        value = rng.uniform(-0.1, 0.1) if name == "attack_gain" else rng.uniform(0.6, 0.9)
+        measurement = done(name, value, 0.05, control=certain(0.5, 100), control_name="chance")
+        if name in ("tolerance_holds", "unfairness_train", "difference_train"):
             fact = float(seed < 2) if name == "tolerance_holds" else value
             measurement = Measurement(check=name, estimate=certain(fact, 100))
         if name in CORRECTED and seed == 1 and setting["model.tolerance"] == 0:
@@ -60,11 +54,6 @@ def invented(setting, seed):
         values = {**setting, SEED: seed}
         rows.append(ExperimentRow(values=values, study="correction", measurement=measurement, seed=seed))
     return rows
-
-
-@pytest.fixture(scope="module")
-def rows():
-    return [row for seed in SEEDS for setting in SETTINGS for row in invented(setting, seed)]
 
 
 def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(rows):
@@ -100,7 +89,7 @@ def test_facts_are_counted_as_shares_and_baselines_are_of_the_seeds_of_a_number(
 def test_grid_finding_names_the_settings_of_the_smallest_and_the_largest_number():
     rows = []
     for tolerance, value in ((0.0, 0.7), (0.05, 0.62), (0.1, 0.81), (0.2, 0.66)):
-        measurement = Measurement(check="membership_caught", estimate=at(value))
+        measurement = done("membership_caught", value, 0.05)
         values = {"model.tolerance": tolerance, SEED: 0}
         rows.append(ExperimentRow(values=values, study="membership", measurement=measurement, seed=0))
     finding = grid_finding(summarise(rows), "membership_caught")
@@ -119,29 +108,19 @@ COSTS = {
 }
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
-    monkeypatch.setattr(engine, "time", clock)
-    return clock
-
-
 AXES = {"method": tuple(COSTS), "tolerance": tuple(k / 50 for k in range(9)), "seed": (0, 1)}
-
-
-def cost(config):
-    """Return what a model takes: a strict tolerance twice as long as a lax one."""
-    return COSTS[config.method] * (2.0 - config.tolerance / 0.17)
 
 
 @pytest.mark.parametrize("keys", [*itertools.permutations(AXES)], ids="-".join)
 @pytest.mark.parametrize("workers", [1, 2])
-def test_after_a_fifth_the_estimate_is_right_within_a_half(keys, workers, clock):
-    """In every order of the keys; workers take one model after the other once they have started, after 2 minutes."""
+def test_after_a_fifth_the_estimate_is_right_within_a_half(keys, workers, monkeypatch):
+    """In every order of the keys; workers start in 2 minutes, a strict tolerance takes twice as long as a lax one."""
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(engine, "time", clock)
     grid = [AuditConfig(**dict(zip(keys, values, strict=True))) for values in itertools.product(*map(AXES.get, keys))]
     free, ends, left = [120.0] * workers, [], TimeLeft()
     for _, config in interleaved(list(enumerate(grid))):
-        ends.append(heapq.heappop(free) + cost(config))
+        ends.append(heapq.heappop(free) + COSTS[config.method] * (2.0 - config.tolerance / 0.17))
         heapq.heappush(free, ends[-1])
     ends.sort()
     for end in ends[: len(grid) // 5]:
@@ -174,10 +153,6 @@ def store(tmp_path):
     return FileStore(tmp_path / "store")
 
 
-def key_of(config):
-    return point_key(config, people(), MeasuredModel)
-
-
 def test_points_come_back_equal_infinities_and_nan_too(tmp_path, point):
     path = tmp_path / "folder" / "store"
     unbounded = replace(point, bounds=(math.nan, math.inf, -math.inf))
@@ -193,10 +168,8 @@ def test_points_come_back_equal_infinities_and_nan_too(tmp_path, point):
     [
         "body = NULL",
         "body = 7",
-        "body = substr(body, 1, length(body) - 1)",
         "body = CAST(replace(CAST(body AS TEXT), 'sample', 'simple') AS BLOB)",
         "checksum = NULL",
-        "checksum = X'00'",
     ],
 )
 def test_a_damaged_record_is_ignored_and_noted(change, store, point):
@@ -209,19 +182,20 @@ def test_a_damaged_record_is_ignored_and_noted(change, store, point):
 
 
 def test_another_version_has_separate_records_and_they_go_after_a_month(store, point, monkeypatch):
-    store.save(key_of(BASE), point)
+    key = partial(point_key, BASE, people(), MeasuredModel)
+    store.save(key(), point)
     with monkeypatch.context() as patch:
         patch.setattr(engine, "__version__", "99.0")
         engine.environment.cache_clear()
         foreign = FileStore(store.path)
-        assert foreign.load(key_of(BASE), MeasuredModel) is None and len(foreign) == 0
+        assert foreign.load(key(), MeasuredModel) is None and len(foreign) == 0
         foreign.save(fingerprint("other"), point)
     engine.environment.cache_clear()
     altered(store.path, "UPDATE points SET saved = saved - ?", 29.9 * 86_400)
     assert FileStore(store.path).notes[0].startswith("Records of other versions are ignored: 1;")
     altered(store.path, "UPDATE points SET saved = saved - ?", 0.2 * 86_400)
     later = FileStore(store.path)
-    assert not later.notes and later.load(key_of(BASE), MeasuredModel) == point  # its own are kept, however old
+    assert not later.notes and later.load(key(), MeasuredModel) == point  # its own are kept, however old
 
 
 @pytest.mark.parametrize("content", [b"damaged", bytes(10_000), None], ids=["short", "zeros", "database"])
@@ -256,18 +230,15 @@ def test_a_busy_file_is_waited_for_a_while(store, point, monkeypatch):
     assert store.load(KEY, MeasuredModel) == point
 
 
-def save_some(path, first, point):
-    for k in range(first, first + 25):
-        FileStore(path).save(fingerprint(k), point)
+def test_several_processes_write_at_once(store, point):
+    def save_some(first):
+        for k in range(first, first + 25):
+            FileStore(store.path).save(fingerprint(k), point)
 
-
-def test_several_processes_write_at_once(tmp_path, point):
-    path = tmp_path / "store"
-    writers = [get_context("fork").Process(target=save_some, args=(path, 25 * k, point)) for k in range(4)]
+    writers = [get_context("fork").Process(target=save_some, args=(25 * k,)) for k in range(4)]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join(PATIENT)
     assert [writer.exitcode for writer in writers] == [0] * 4
-    store = FileStore(path)
     assert [store.load(fingerprint(k), MeasuredModel) for k in range(100)] == [point] * 100
