@@ -19,7 +19,6 @@ BRANCHES = {path.parent.name for path in (CORE / "studies").glob("*/__init__.py"
 HEAVY = {"pandas", "sklearn", "scipy", "fairlearn", "pulp", "plotly", "pyarrow", "joblib", "folktables"}
 HEAVY |= {"optuna", "onnxruntime", "skops", "typst"}
 SOURCES = [path for path in sorted(CORE.rglob("*.py")) if path.name != "__main__.py"]
-PACKAGES = sorted(CORE.rglob("__init__.py"))
 PAGES = sorted((ROOT / "pages").glob("*.py"))
 
 
@@ -31,14 +30,9 @@ def loaded_by(statements):
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-def imported(path):
-    """Return the names of the modules a file imports, wherever in it."""
-    return {name for module, part in house.taken(path) for name in (module, f"{module}.{part}")}
-
-
-def within(names, package):
-    """Return those names that are a package or inside it."""
-    return {name for name in names if name == package or name.startswith(f"{package}.")}
+def imports(path, package):
+    """Return whether a file imports a package or what is inside it, wherever in the file."""
+    return any(f"{module}.{part}.".startswith(f"{package}.") for module, part in house.taken(path))
 
 
 def relative_name(path):
@@ -50,7 +44,7 @@ def test_core_neither_shows_nor_prints_and_studies_stay_separate(path):
     folder, room, *_ = (*path.relative_to(CORE).parts, "")
     siblings = BRANCHES - {room} if folder == "studies" and room in BRANCHES else ()
     for foreign in ("streamlit", "pages", "app", *(f"core.studies.{study}" for study in siblings)):
-        assert not within(imported(path), foreign)
+        assert not imports(path, foreign)
     calls = [node for node in ast.walk(house.tree(path)) if isinstance(node, ast.Call)]
     names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
     assert not names & {"print", "input", "breakpoint", "exit"}
@@ -67,11 +61,10 @@ def test_core_neither_shows_nor_prints_and_studies_stay_separate(path):
 )
 def test_what_strangers_wrote_is_opened_by_what_a_child_is_asked_for(reader, only):
     files = [*SOURCES, *(ROOT / "pages").rglob("*.py")]
-    users = {relative_name(path) for path in files if within(imported(path), reader)}
-    assert users == {only}
+    assert [relative_name(path) for path in files if imports(path, reader)] == [only]
 
 
-@pytest.mark.parametrize("path", PACKAGES, ids=relative_name)
+@pytest.mark.parametrize("path", sorted(CORE.rglob("__init__.py")), ids=relative_name)
 def test_every_package_says_what_is_public(path):
     tree = house.tree(path)
     assert ast.get_docstring(tree)
@@ -86,10 +79,8 @@ def test_every_package_says_what_is_public(path):
 
 def test_first_paint_loads_nothing_heavy():
     statements = house.tree(ROOT / "app.py").body
-    imports = [ast.unparse(node) for node in statements if isinstance(node, (ast.Import, ast.ImportFrom))]
-    assert imports
-    empty = loaded_by("import streamlit")
-    loaded = loaded_by("\n".join(imports)) - empty
+    lines = [ast.unparse(node) for node in statements if isinstance(node, (ast.Import, ast.ImportFrom))]
+    loaded = loaded_by("\n".join(lines)) - loaded_by("import streamlit")
     assert "pages.shell.controls" in loaded
     assert not {name.partition(".")[0] for name in loaded} & HEAVY
 
@@ -160,10 +151,7 @@ def test_cancel_knows_buttons_by_their_keys():
         if texts and kind in ("button", "form_submit_button", *get_args(Kind)):
             keys[kind.endswith("button")].add("".join(texts))
     assert min(map(len, keys.values())) > 15
-    assert {key: bool(state.BUTTON.search(key)) for key in keys[True] | keys[False]} == {
-        **dict.fromkeys(keys[False], False),
-        **dict.fromkeys(keys[True], True),
-    }
+    assert {key for key in keys[True] | keys[False] if state.BUTTON.search(key)} == keys[True]
 
 
 def test_no_files_import_in_a_loop_and_no_arrow_runs_upwards():
@@ -180,28 +168,21 @@ def test_no_files_import_in_a_loop_and_no_arrow_runs_upwards():
     assert upwards == []
 
 
-EMPTY = ("{}", "[]", "set()", "dict()", "list()", "OrderedDict()")
-
-
 def remembered(node):
     """Return whether a function's answers are kept although it is asked about something else than a type."""
-    is_cached = any(
-        ast.unparse(decorator).rpartition(".")[2].startswith(("cache", "lru_cache"))
-        for decorator in node.decorator_list
-    )
-    annotations = [
-        ast.unparse(argument.annotation) for argument in (*node.args.args, *node.args.kwonlyargs) if argument.annotation
-    ]
-    return is_cached and any(not annotation.startswith("type") for annotation in annotations)
+    decorators = [ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list]
+    is_cached = any(decorator.startswith(("cache", "lru_cache")) for decorator in decorators)
+    arguments = [part for part in ast.walk(node.args) if isinstance(part, ast.arg) and part.annotation]
+    return is_cached and any(not ast.unparse(argument.annotation).startswith("type") for argument in arguments)
 
 
 def test_no_module_keeps_what_it_computed():
     """No dictionary or list that fills, no cache of what takes an argument: the dataset and the session have those."""
-    stores = []
+    stores, empty = [], ("{}", "[]", "set()", "dict()", "list()", "OrderedDict()")
     for module, path in house.sources().items():
         for node in house.tree(path).body:
-            value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-            stores += [f"{module}: {ast.unparse(node)}"] if value and ast.unparse(value) in EMPTY else []
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value and ast.unparse(node.value) in empty:
+                stores.append(f"{module}: {ast.unparse(node)}")
         functions = (node for node in ast.walk(house.tree(path)) if isinstance(node, ast.FunctionDef))
         stores += [f"{module}.{node.name}" for node in functions if remembered(node)]
     assert stores == []
@@ -236,13 +217,8 @@ def nested_conditionals(tree):
             yield from inner[1:]
 
 
-RULES = (packed, conditional_arguments, nested_conditionals)
-
-
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", [packed, conditional_arguments, nested_conditionals])
 def test_the_source_keeps_one_thing_a_line(rule):
-    lines = {
-        path.relative_to(house.ROOT).as_posix(): sorted(node.lineno for node in rule(house.tree(path)))
-        for path in house.sources().values()
-    }
+    paths = house.sources().values()
+    lines = {relative_name(path): sorted(node.lineno for node in rule(house.tree(path))) for path in paths}
     assert [f"{path}: {numbers}" for path, numbers in lines.items() if numbers] == []

@@ -14,11 +14,11 @@ from core.cli.attack import StudyParser, attack_studies
 from core.studies.bias_queries import statistical_parity_gap
 from core.studies.subject import SETS_UNKNOWN
 from tests import desk_files, samples
+from tests.hermetic import ROOT
 from tests.input_cases import CASES
 from tests.refusals import exit_code, refused
 
 ROLES = ("--label", "hired", "--attribute", "origin", "--favourable", "yes")
-INTERVAL = r"95% CI|\d \[[−\d.]+, [−+\d.]+\]|95% lower bound"
 
 SERVED = {
     "attribute": ("imputation, without the model", ("--method", "unmitigated")),
@@ -62,7 +62,7 @@ def test_a_study_on_an_own_table_prints_number_interval_and_baseline(name, peopl
     first, second, *rest = printed.out.splitlines()
     assert first == "people.csv: 400 records; origin: south, north" and not printed.err
     assert second.startswith(f"{attack_studies()[name].title}, model ")
-    assert re.search(INTERVAL, "\n".join(rest)), name
+    assert re.search(r"95% CI|\d \[[−\d.]+, [−+\d.]+\]|95% lower bound", "\n".join(rest)), name
     assert baseline in printed.out
 
 
@@ -103,8 +103,8 @@ def test_people_in_several_sets_are_refused_until_somebody_says_who_is_who(comma
 @pytest.mark.parametrize("metric", ["statistical_parity", "predictive_equality"])
 def test_given_predictions_are_attacked_at_the_tolerance_they_keep(metric, predicted, tmp_path):
     path = tmp_path / "found.json"
-    line = ["attack", "fairness", "--file", predicted, *ROLES, "-q", "--json", path]
-    assert exit_code(*line, "--metric", metric) == 0
+    options = ("--metric", metric, "-q", "--json", path)
+    assert exit_code("attack", "fairness", "--file", predicted, *ROLES, *options) == 0
     content = json.loads(path.read_text("utf-8"))
     audited, _ = [row for row in content["tables"]["Four fairness metrics"] if row["audited"] == "yes"]
     assert audited["unfairness"] <= content["model"]["tolerance"] < audited["unfairness"] + 0.001
@@ -129,7 +129,6 @@ def test_a_plan_that_leaves_a_study_out_is_told_what_is_run(flags, announced, pe
     monkeypatch.setattr(type(attack_studies()["bias_queries"]), "command_defaults", {"questions": 3})
     plan = people.with_name(f"plan {announced}.toml")
     assert exit_code("init", "--file", people, *ROLES, "-o", plan) == 0
-    capsys.readouterr()
     small = ("--people", "30", "--repeats", "2", "-q")
     assert exit_code("attack", "bias_queries", "--plan", plan, *flags, *small) == 0
     line = "The plan has questions = 0, which leaves this study out: it is run with questions = 3."
@@ -166,32 +165,29 @@ def run(tmp_path, monkeypatch, capsys):
     return command
 
 
-REGISTER = "register loans --test-set people.csv --id person --attribute sex --advantaged Male --budget 100"
-ASK = "ask loans --test-set people.csv --predictions one.csv --answer-epsilon 40 --asker me"
-
-
 def test_an_answer_is_near_the_truth_and_its_record_fails_once_it_is_changed(run, tmp_path):
-    _, _, err = run(f"{REGISTER} --label repaid --positive yes")
+    register = "register loans --test-set people.csv --id person --attribute sex --advantaged Male --budget 100"
+    _, _, err = run(f"{register} --label repaid --positive yes")
     assert err == f"The ledger is '{tmp_path / 'data' / 'fairleak' / 'ledger.sqlite'}'.\n"
-    _, out, err = run(ASK)
+    ask = "ask loans --test-set people.csv --predictions one.csv --answer-epsilon 40 --asker me"
+    _, out, err = run(ask)
     gap = float(re.search(r": ([+-]\d\.\d{4}) \[", out).group(1))
     people, model = (pd.read_csv(f"{name}.csv", index_col="person") for name in ("people", "one"))
     truth = statistical_parity_gap(model.score[people.index], people.sex == "Male")[0]
     assert gap == pytest.approx(truth, abs=0.01)
-    assert run(f"{ASK.replace('40', '60').replace('one', 'two')} --quote")[0] == 1
+    assert run(f"{ask.replace('40', '60').replace('one', 'two')} --quote")[0] == 1
     _, seal, _ = run("export record.jsonl")
     code, out, _ = run(f"verify record.jsonl --noted {seal[:32]}")
     assert code == 0 and "It contains the noted hash." in out
     text = Path("record.jsonl").read_text("utf-8")
     Path("record.jsonl").write_text(text.replace('"asker":"me"', '"asker":"her"'), "utf-8")
     code, out, err = run("verify record.jsonl")
-    assert (code, err) == (1, "fail\n")
-    assert "Verification failed: the hash of entry 3" in out
+    assert (code, err) == (1, "fail\n") and "Verification failed: the hash of entry 3" in out
 
 
 def test_the_documented_sample_can_be_followed(run):
     """The files and commands of the page work as they stand there, in their order."""
-    page = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "query-desk.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "query-desk.md").read_text("utf-8")
     blocks = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     for name, block in zip(("people.csv", "model.csv"), blocks[:2], strict=True):
         assert block.startswith("person,") and block.count("\n") == 5

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -87,27 +88,20 @@ def test_what_is_finished_is_not_measured_again(measured, cache):
     assert out == measured[0] and "is ignored and measured again" in err
 
 
-def command_process(*arguments, **settings):
-    """Start the command line as a user does, who can interrupt it even if these tests run where Ctrl-C is ignored."""
-    command = [sys.executable, "-m", "core", *arguments]
-    if os.name == "posix":
-        settings = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)} | settings
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=ROOT, start_new_session=True, **streams, **settings)
-
-
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal")
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.long)])
 def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs, tmp_path):
     store = tmp_path / "store"
-    seeds = ["--vary", "model.method=exponentiated_gradient", "--seeds", "0-48", *MEASURES]
-    running = command_process("experiment", *seeds, "--jobs", jobs, "--store", str(store))
+    grid = ["--vary", "model.method=exponentiated_gradient", "--seeds", "0-48", *MEASURES]
+    command = [sys.executable, "-m", "core", "experiment", *grid, "--jobs", jobs, "--store", str(store)]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    streams["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # also where Ctrl-C is ignored
+    running = subprocess.Popen(command, cwd=ROOT, start_new_session=True, **streams)
     wait_until(lambda: running.poll() is not None or (store.exists() and len(FileStore(store))), "the first model")
     assert running.poll() is None
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers as well
     out, err = running.communicate(timeout=PATIENT)
-    assert running.returncode == 130 and not out
-    assert "Traceback" not in err and "KeyboardInterrupt" not in err
+    assert running.returncode == 130 and not out and "Traceback" not in err and "KeyboardInterrupt" not in err
     assert err.rstrip().endswith(f"Stopped; what is finished is in {store}.\nThe same command goes on from there.")
     assert 1 <= len(FileStore(store)) < 49
 

@@ -67,8 +67,7 @@ def test_accuracies_by_hand_and_of_nobody():
 
 
 def test_mean_rate_takes_what_lies_outside_for_the_nearest_rate():
-    assert mean_rate([-0.5, 0.5]).value == pytest.approx(0.25)
-    assert mean_rate([1.5, 0.5]).value == pytest.approx(0.75)
+    assert [mean_rate([far, 0.5]).value for far in (-0.5, 1.5)] == pytest.approx([0.25, 0.75])
 
 
 @pytest.mark.parametrize(
@@ -101,11 +100,10 @@ def test_intervals_cover_about_as_often_as_they_say():
 @pytest.mark.parametrize("rate, n", [(1.0, 1), (0.0, 1), (0.3, 1), (1.0, 50), (0.0, 50), (0.25, 50)])
 def test_mean_rate_of_one_or_of_alike_has_wilsons_width(rate, n):
     pooled, z = mean_rate([rate] * n), norm.ppf(0.975)
-    assert pooled.value == pytest.approx(rate) and pooled.low < pooled.high
+    assert pooled.value == pytest.approx(rate) and pooled.low < pooled.high and pooled.n == n
     # the limits solve (rate − x)² = z² x (1 − x) / n
     for limit in (pooled.low, pooled.high):
         assert (rate - limit) ** 2 == pytest.approx(z * z * limit * (1 - limit) / n, abs=1e-12)
-    assert pooled.n == n
 
 
 def test_over_repeats_is_students_interval():
@@ -124,15 +122,12 @@ def test_repeats_that_agree_keep_the_width_of_their_resolution(noise):
     assert (interval.value, interval.low, interval.high) == pytest.approx((0.25, 0.25 - half, 0.25 + half))
 
 
-def test_several_seeds_have_the_interval_over_seeds():
+def test_several_seeds_have_the_interval_over_seeds_one_has_its_interval_and_a_fact_has_none():
     two, free = summarize_seeds([proportion(3, 40), None, 0.925]), mean_over_repeats([0.075, 0.925])
     assert (two.estimate, two.over, two.seeds) == (free, "seeds", 2)
     assert two.sd == pytest.approx(np.std([0, 0.85], ddof=1))
     cut = summarize_seeds([proportion(3, 40), 0.925], least=-1.0, most=1.0)
     assert (cut.value, cut.low, cut.high) == (free.value, -1.0, 1.0)
-
-
-def test_one_seed_keeps_its_own_interval_and_a_fact_has_none():
     single, fact, none = (summarize_seeds(values) for values in ([None, proportion(3, 40)], [0.5], [None]))
     assert (single.estimate, single.over, single.seeds) == (proportion(3, 40), "people", 1)
     assert (fact.value, fact.n, fact.over, fact.seeds) == (0.5, 1, "", 1) and math.isnan(fact.low + fact.high)
@@ -178,9 +173,8 @@ def test_the_strongest_of_several_by_its_quantiles():
 
 
 def test_the_least_mirrors_the_strongest():
-    pair = {"a": (0.9, 0.02), "b": (0.8, 0.05)}
-    name, least = min_estimate({key: estimate(*numbers) for key, numbers in pair.items()})
-    mirrored = strongest({key: estimate(-value, half) for key, (value, half) in pair.items()})[1]
+    name, least = min_estimate({"a": estimate(0.9, 0.02), "b": estimate(0.8, 0.05)})
+    _, mirrored = strongest({"a": estimate(-0.9, 0.02), "b": estimate(-0.8, 0.05)})
     assert name == "b"
     assert (least.value, least.low, least.high) == pytest.approx((0.8, -mirrored.high, -mirrored.low))
 

@@ -5,8 +5,6 @@ import re
 import sys
 from collections import defaultdict
 
-import pytest
-
 from tests.order import SECONDS
 from tests.parts import ROOT, cost, parts
 from tests.patience import finished
@@ -51,17 +49,13 @@ def test_stays_inside():
 """
 
 
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory):
-    """How a test run ends in which tests open a user's folders: test -> what it reports."""
-    folder = tmp_path_factory.mktemp("planted")
-    user, temporary, tests = folder / "user", folder / "temporary", folder / "tests"
+def test_whoever_opens_a_users_folder_fails_even_in_a_process_that_swallows_it(tmp_path):
+    user, temporary, tests = tmp_path / "user", tmp_path / "temporary", tmp_path / "tests"
     results = user / ".cache" / "fairleak" / "sweeps"
     for created in (temporary, tests, results):
         created.mkdir(parents=True)
     (results / "result.jsonl").write_text("a user's result")
-    code = PLANTED.format(user=str(user), root=str(ROOT))
-    (tests / "test_planted.py").write_text(code)
+    (tests / "test_planted.py").write_text(PLANTED.format(user=str(user), root=str(ROOT)))
     prefixes = ("FAIRLEAK_", "XDG_", "PYTEST_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
     environment |= {"HOME": str(user), "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
@@ -73,25 +67,17 @@ def outcomes(tmp_path_factory):
         by_test[test].add(status)
     assert (results / "result.jsonl").read_text() == "a user's result"
     assert sorted(path.name for path in user.iterdir()) == [".cache"]
-    return by_test
-
-
-def test_whoever_opens_a_users_folder_fails_even_in_a_process_that_swallows_it(outcomes):
-    assert outcomes.pop("test_stays_inside") == {"PASSED"}
-    assert len(outcomes) == 4
-    assert [test for test, statuses in outcomes.items() if "ERROR" not in statuses] == []
-
-
-CORES = 2
+    assert by_test.pop("test_stays_inside") == {"PASSED"}
+    assert len(by_test) == 4 and [test for test, statuses in by_test.items() if "ERROR" not in statuses] == []
 
 
 def test_every_file_is_in_one_part_and_no_part_takes_ten_minutes():
-    files = [file for part in parts().values() for file in part]
+    cores, files = 2, [file for part in parts().values() for file in part]
     every = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
     assert len(files) == len(set(files)) and set(files) == every
     assert set(SECONDS) <= every
     for name, part in parts().items():
         assert part and all(file.startswith(f"tests/{name.rpartition('-')[0]}/") for file in part)
-        assert sum(map(cost, part)) / CORES < 500, name
+        assert sum(map(cost, part)) / cores < 500, name
         assert name.startswith("properties") or max(map(cost, part)) < 500, name  # whole files, but for properties
-    assert sum(map(cost, files)) / CORES < 70 * 60
+    assert sum(map(cost, files)) / cores < 70 * 60

@@ -16,13 +16,8 @@ from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilonSettings, 
 from tests.unit.charts.checks import check
 
 
-@pytest.fixture(scope="module")
-def subject():
-    return STUDY.plants[0].make(1, False)[0]
-
-
-def last(subject, settings):
-    *_, result = STUDY.run(subject, settings)
+def last(settings):
+    *_, result = STUDY.run(STUDY.plants[0].make(1, False)[0], settings)
     return result
 
 
@@ -30,9 +25,9 @@ LAPLACE = LaplaceGlobal(1.0)
 
 
 @pytest.mark.long
-def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject):
+def test_half_the_noise_is_seen_although_the_ledger_does_not_change():
     settings = MeasuredEpsilonSettings(noise=0.5)
-    result = last(subject, settings)
+    result = last(settings)
     above = {audit.mechanism for audit in exceeding(result)}
     assert above == {"Private tree", "Laplace answers", "Noisy sums", "Query desk", "Model card"}
     assert STUDY.checks(result, settings)["measured_epsilon"].estimate.value == pytest.approx(5 / 7)
@@ -40,14 +35,13 @@ def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject):
 
 
 @pytest.mark.parametrize(("epsilon", "able"), [(3.0, 6), (10.0, 0)])
-def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_called_within_it(epsilon, able, subject):
+def test_mechanisms_of_which_no_more_than_is_promised_can_be_shown_are_not_called_within_it(epsilon, able):
     few = MeasuredEpsilonSettings(canaries=50, repeats=1_000, noise=0.1, epsilon=epsilon)
-    result = last(subject, few)
+    result = last(few)
     check = STUDY.checks(result, few)["measured_epsilon"]
     assert len(demonstrable(result)) == able
     if able:
-        assert exceeding(result)
-        assert check.estimate.value == pytest.approx(len(exceeding(result)) / able)
+        assert 0 < check.estimate.value == pytest.approx(len(exceeding(result)) / able)
     else:
         assert "cannot show more than the promised ε = 10: at most 3.9" in check.reason
 
@@ -56,13 +50,12 @@ def test_charts_measure_with_the_confidence_of_the_settings():
     """Of 50 guesses without a mistake every ε is rejected whose chance of that is below 1 minus the confidence."""
     seen = audits.OneRun(guesses=50, correct=50)
     audit = audits.MechanismAudit(mechanism="Tree", promised=9.0, spent=None, seen=seen)
-    lengths = []
     for confidence in (0.5, 0.99):
         settings = MeasuredEpsilonSettings(epsilon=9.0, confidence=confidence)
         (drawing,) = STUDY.charts((audit,), settings).values()
-        lengths += [bar.x[0] for bar in check(drawing).data if bar.type == "bar"]
-    chances = [(1 - confidence) ** (1 / 50) for confidence in (0.5, 0.99)]
-    assert lengths == pytest.approx([math.log(chance / (1 - chance)) for chance in chances], abs=0.01)
+        (length,) = (bar.x[0] for bar in check(drawing).data if bar.type == "bar")
+        chance = (1 - confidence) ** (1 / 50)
+        assert length == pytest.approx(math.log(chance / (1 - chance)), abs=0.01)
 
 
 def printed(canaries, guesses, correct, epsilon, delta):
@@ -74,12 +67,8 @@ def printed(canaries, guesses, correct, epsilon, delta):
 
 def test_the_printed_p_value_gives_the_printed_figure_and_can_be_exceeded():
     assert printed(1_000, 100, 75, 0.67298, 1e-4) == pytest.approx(0.05, abs=1e-4)  # they print 0.673
-    assert (
-        0.60
-        < audits.one_run_bound(100, 75, delta=1e-4, confidence=0.95)
-        < audits.one_run_bound(100, 75, confidence=0.95)
-        < 0.77
-    )
+    with_delta, pure = (audits.one_run_bound(100, 75, delta=delta, confidence=0.95) for delta in (1e-4, 0.0))
+    assert 0.60 < with_delta < pure < 0.77
     epsilon = 2.0  # three canaries: the chance of a guess falls with e^ε a mistake, and three mistakes are never made
     law = np.exp(epsilon * np.array([2.0, 1.0, 0.0]))
     law /= (law * [1, 3, 3]).sum()
@@ -134,11 +123,10 @@ def test_one_run_bound_is_where_the_p_value_crosses(r, v, delta, confidence):
 
 def test_two_table_bound_is_by_exact_limits():
     assert audits.two_table_bound(10, 0, 0, confidence=0.95) == 0.0
-    low = binomtest(300, 1_000).proportion_ci(0.95, method="exact").low
-    high = binomtest(90, 1_000).proportion_ci(0.95, method="exact").high
+    seen, by_chance = (binomtest(k, 1_000).proportion_ci(0.95, method="exact") for k in (300, 90))
     for delta in (0.0, 0.05):
         bound = audits.two_table_bound(1_000, 300, 90, delta=delta, confidence=0.95)
-        assert bound == pytest.approx(math.log((low - delta) / high), abs=1e-12)
+        assert bound == pytest.approx(math.log((seen.low - delta) / by_chance.high), abs=1e-12)
 
 
 @pytest.mark.long
@@ -179,5 +167,4 @@ def test_the_leaves_of_the_tree_are_read_as_well_as_their_noise_allows():
 
 def test_lower_bounds_are_as_sure_as_the_intervals_a_policy_decides_by():
     settings = MeasuredEpsilonSettings()
-    assert settings.confidence == default_policy().level
-    assert settings.level == "95%"
+    assert (settings.confidence, settings.level) == (default_policy().level, "95%")

@@ -6,12 +6,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, make_dataclass, replace
 from unittest.mock import Mock
 
 import cvxpy
 import numpy as np
-import numpy.typing as npt
 import psutil
 import pytest
 
@@ -22,17 +21,11 @@ from core.base.untrusted import child
 from core.store.chain import FIRST, Damaged, Link, Record, canonical, chained, linked
 from tests import samples
 from tests.patience import PATIENT, wait_until
-from tests.samples import dataset
-
-
-@dataclass(frozen=True)
-class Holder:
-    numbers: npt.NDArray[np.float64]
 
 
 @pytest.fixture
 def people():
-    return dataset(200, seed=3)
+    return samples.dataset(200, seed=3)
 
 
 def test_it_is_made_once_for_each_key_and_again_where_it_failed(people):
@@ -46,8 +39,9 @@ def test_it_is_made_once_for_each_key_and_again_where_it_failed(people):
 
 
 def test_arrays_of_what_is_kept_are_read_only(people):
-    arrays = people.once("arrays", lambda: (np.zeros(2), [{"x": np.zeros(2)}], Holder(np.zeros(2))))
-    for array in (arrays[0], arrays[1][0]["x"], arrays[2].numbers):
+    holder = make_dataclass("Holder", ["numbers"])(np.zeros(2))
+    arrays = people.once("arrays", lambda: (np.zeros(2), [{"x": np.zeros(2)}], holder))
+    for array in (arrays[0], arrays[1][0]["x"], holder.numbers):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
 
@@ -114,10 +108,6 @@ def chain(*bodies):
 OPENED, MORE = {"kind": "opened", "format": 1, "word": 3}, {"word": "4", "kind": "more"}
 
 
-def raw(number, previous, text):
-    return Link(number, text, chained(previous, text))
-
-
 def test_an_entry_is_its_text_and_the_hash_of_what_came_before():
     first, second = chain(OPENED, {"word": "é", "kind": "a"})
     assert (first.number, first.text) == (1, '{"format":1,"kind":"opened","word":3}')
@@ -138,8 +128,8 @@ GOOD = chain(OPENED, MORE)
         (GOOD[1:], "entry 1 is missing"),
         ([GOOD[0], GOOD[0]], "entry 2 is missing"),
         ([GOOD[0], replace(GOOD[1], text=GOOD[1].text + " ")], "the hash of entry 2 does not follow from its text"),
-        ([GOOD[0], raw(2, GOOD[0].hash, "{")], "entry 2 is not JSON"),
-        ([GOOD[0], raw(2, GOOD[0].hash, "[]")], "entry 2 is not a record"),
+        ([GOOD[0], Link(2, "{", chained(GOOD[0].hash, "{"))], "entry 2 is not JSON"),
+        ([GOOD[0], Link(2, "[]", chained(GOOD[0].hash, "[]"))], "entry 2 is not a record"),
         (chain(MORE), "entry 1 is not of a kind that may stand there"),
         (chain(OPENED, OPENED), "entry 2 is not of a kind that may stand there"),
         *((chain(OPENED, MORE | {"word": word}), "entry 2 lacks something") for word in (0, "a", None)),
@@ -162,8 +152,7 @@ def test_what_does_not_follow_is_refused_and_leaves_nothing_behind(links, messag
 forks = pytest.mark.skipif(not child.FORKS, reason="the system cannot fork safely")
 
 
-def deaf(*_):
-    """Hear a report and do nothing."""
+deaf = Mock()
 
 
 @forks
@@ -197,8 +186,7 @@ def test_it_knows_what_the_data_remember():
         return dataset, dataset.once("known", lambda: 0) + dataset.once("made", lambda: os.getpid())
 
     ((same, total),) = run_in_subprocess(work, deaf, about=dataset)
-    assert same is dataset
-    assert total - remembered == dataset.once("made", lambda: 0) != os.getpid()
+    assert same is dataset and total - remembered == dataset.once("made", lambda: 0) != os.getpid()
 
 
 @forks
@@ -219,16 +207,12 @@ def test_a_fresh_process_does_it_where_none_can_be_forked(monkeypatch):
     assert next(run_in_subprocess(lambda _: os.getpid(), deaf, nice=0, then=0)) == os.getpid()
 
 
-def forked():
-    """Return what the warm process has forked."""
-    return [process for child in psutil.Process().children() for process in child.children(recursive=True)]
-
-
 @forks
 def test_who_stops_leaves_no_process_behind():
     with pytest.raises(Cancelled):
         list(run_in_subprocess(lambda _: time.sleep(PATIENT), Mock(side_effect=Cancelled("Stopped."))))
-    wait_until(lambda: not forked(), "no process left")
+    children = psutil.Process().children
+    wait_until(lambda: not any(warm.children(recursive=True) for warm in children()), "no process left")
 
 
 @forks

@@ -7,7 +7,6 @@ import pytest
 
 from core.__main__ import main
 from core.base.errors import InputError
-from core.models import GIVEN_PREDICTIONS
 from core.stats.estimates import Estimate
 from core.studies.subject import AuditConfig, OutputsPlan, fit_rows, subject_of
 from core.studies.two_models.study import STUDY, Inferred, TwoModels, TwoModelsSettings, companion_of
@@ -16,30 +15,17 @@ from tests import samples
 SETTINGS = TwoModelsSettings(companion="counterpart")
 
 
-def gain(result):
-    return STUDY.checks(result, SETTINGS)["two_models_gain"].estimate
-
-
-def planted(seed, leaks, outputs=None):
-    subject, settings = STUDY.plants[0].make(seed, leaks)
-    subject.outputs = outputs or OutputsPlan()
-    (result,) = STUDY.run(subject, settings)
-    return result
-
-
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("outputs", "least"),
-    [(OutputsPlan(decimals=2), 0.4), (OutputsPlan(released="labels"), 0.1)],
-    ids=["scores", "labels"],
-)
+@pytest.mark.parametrize(("outputs", "least"), [(OutputsPlan(decimals=2), 0.4), (OutputsPlan(released="labels"), 0.1)])
 @pytest.mark.parametrize("seed", [2, 3], ids=["members", "a group"])
 def test_a_difference_that_reveals_what_neither_model_does(seed, outputs, least):
-    result = planted(seed, True, outputs)
+    subject, settings = STUDY.plants[0].make(seed, True)
+    subject.outputs = outputs
+    (result,) = STUDY.run(subject, settings)
     leak, harmless = (result.membership, result.attributes[0])[:: 1 if seed == 2 else -1]
     assert leak.gain.low > least and harmless.gain.low <= 0
     assert all(alone.low <= 0.5 for inference in (leak, harmless) for alone in inference.alone)
-    assert gain(result).low > least  # the larger of the two
+    assert STUDY.checks(result, SETTINGS)["two_models_gain"].estimate.low > least  # the larger of the two
     findings = STUDY.findings(result, SETTINGS)
     assert [bool(finding.to_do) for finding in findings] == [seed == 2, seed == 3]
 
@@ -91,13 +77,7 @@ def test_the_counterpart_of_a_fair_model_is_unmitigated(method, second):
     assert STUDY.unavailable(subject, same).startswith("The second model must be of another method than the audited")
 
 
-def test_one_model_s_predictions_are_refused_in_one_sentence(capsys):
-    subject, _ = STUDY.plants[0].make(0, False)
-    subject.trainable = False
-    assert subject.config.method == GIVEN_PREDICTIONS
-    assert STUDY.unavailable(subject, SETTINGS) == (
-        "Two models of the same records are needed; only the predictions of one are given."
-    )
+def test_companions_that_say_no_epsilon_or_are_of_the_same_method_are_refused(capsys):
     for companion in ("forest", "dp_id3"):  # of which no plan can say the ε
         with pytest.raises(InputError, match=rf"companion must be one of none, counterpart, .*, got '{companion}'\."):
             TwoModelsSettings(companion=companion)

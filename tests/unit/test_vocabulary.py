@@ -9,9 +9,6 @@ from core.learn.glossary import GLOSSARY
 from tests.hermetic import ROOT
 from tests.unit.test_architecture import relative_name
 
-LONGEST = 25
-"""Words in a sentence on a page."""
-
 AVOID = {
     r"told|tells? (?:who|apart|them|how|which)|hears? nothing": "disclosed, distinguished, says",
     r"rightly|right for|right predictions?": "correctly, accuracy",
@@ -52,7 +49,7 @@ AVOID = {
     r"who still knows|drops noisy|noise made against|should read as": "adaptive; surrogate classifier; target",
     r"who is in it|learn(?:ed|s|t)? from (?:people|them)": "group sizes and base rates; training set",
     r"groups' shares|share of (?:women|men)(?= is| are|,)": "group proportions",
-    r"(?:of|over|mean of|per|each|every|one|more|\d+|20|these|the) draws?": ("random draws, repetitions"),
+    r"(?:of|over|mean of|per|each|every|one|more|\d+|20|these|the) draws?": "random draws, repetitions",
     r"the meter|meters? a|metered": "leakage estimate",
     r"beyond the features|what there was to know": "information gain; remaining uncertainty",
     r"not asked by|what was attacked|taken for granted|rests on|its source|it broke": (
@@ -76,16 +73,14 @@ QUOTED = re.compile(
 STREAMS = ("child_generator", "child_seed")
 """Functions whose texts are the names of random streams: other words would change the numbers."""
 
-SOURCES = sorted([*ROOT.glob("*.py"), *ROOT.glob("core/**/*.py"), *ROOT.glob("pages/**/*.py")])
-TEXTS = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("core/**/*.toml"), *ROOT.glob("core/**/*.html")]
-)
-SCREEN_SOURCES = [
-    *ROOT.glob("pages/**/*.py"),
-    *ROOT.glob("core/**/findings.py"),
-    *ROOT.glob("core/**/tables.py"),
-    *ROOT.glob("core/learn/examples/**/*.py"),
-]
+
+def files(*patterns):
+    return sorted(path for pattern in patterns for path in ROOT.glob(pattern))
+
+
+SOURCES = files("*.py", "core/**/*.py", "pages/**/*.py")
+TEXTS = files("*.md", "docs/**/*.md", "core/**/*.toml", "core/**/*.html")
+SCREEN_SOURCES = files("pages/**/*.py", "core/**/findings.py", "core/**/tables.py", "core/learn/examples/**/*.py")
 """Files whose texts, but for docstrings, are on screen."""
 
 
@@ -102,11 +97,11 @@ def strings(path, *, docstrings=True):
     if not docstrings:
         blocks = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
         left_out |= {id(part.value) for node in blocks for part in node.body if isinstance(part, ast.Expr)}
-    for node in ast.walk(tree):
+    for node in (node for node in ast.walk(tree) if id(node) not in left_out):
         text = ""
-        if isinstance(node, ast.JoinedStr) and id(node) not in left_out:
+        if isinstance(node, ast.JoinedStr):
             text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value
         if " " in text.strip() and not text.lstrip().startswith("<"):
             yield node.lineno, text
@@ -127,9 +122,9 @@ def hits(text):
 
 
 def long_sentences(text):
-    """Return the sentences of a text that are too long; a row of a list or of a table ends one."""
+    """Return the sentences of a text that have more than 25 words; a row of a list or of a table ends one."""
     sentences = re.split(r"(?<=[.!?:;])\s+|\n\n|\n[-*|] ", text)
-    return [sentence for sentence in sentences if len(re.findall(r"\S*[\w{]\S*", sentence)) > LONGEST]
+    return [sentence for sentence in sentences if len(re.findall(r"\S*[\w{]\S*", sentence)) > 25]
 
 
 @pytest.mark.parametrize("path", [*SOURCES, *TEXTS], ids=relative_name)

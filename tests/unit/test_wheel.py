@@ -8,7 +8,8 @@ import sys
 import sysconfig
 import venv
 import zipfile
-from contextlib import closing, contextmanager
+from contextlib import closing
+from functools import partial
 
 import pytest
 
@@ -17,9 +18,8 @@ from tests.hermetic import GUARD, ROOT
 from tests.patience import PATIENT, entries, finished
 
 
-def printed(*command, cwd=ROOT, fills=None):
+def printed(*command, cwd=ROOT, progress=lambda: None):
     """Run a program without what this environment would lend it, and return what it prints."""
-    progress = (lambda: entries(fills)) if fills else (lambda: 0)
     done = finished(command, progress=progress, cwd=cwd, env=os.environ | {"PYTHONPATH": str(GUARD)})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -31,27 +31,6 @@ def wheel(tmp_path_factory):
     printed(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "-q", "-w", folder)
     (built,) = folder.glob("fairleak-*.whl")
     return built
-
-
-def install(wheel, folder, *options):
-    """Install the wheel into an environment of its own, and return its command."""
-    venv.create(folder, with_pip=False, symlinks=True)
-    pip = (sys.executable, "-m", "pip", "--python", folder / "bin" / "python")
-    printed(*pip, "install", *options, wheel, fills=folder)
-    return folder / "bin" / "fairleak"
-
-
-@contextmanager
-def dashboard(command, cwd):
-    """Run the dashboard from the wheel until it answers, and yield its port."""
-    port = free_port()
-    server = subprocess.Popen([command, "dashboard", "--headless", "--port", str(port)], cwd=cwd)
-    try:
-        wait_for_answer(server, f"http://127.0.0.1:{port}/_stcore/health")
-        yield port
-    finally:
-        server.terminate()
-        server.wait(PATIENT)
 
 
 def status_of(port, path, host):
@@ -75,14 +54,24 @@ def test_it_holds_what_runs_and_nothing_else(wheel):
 
 
 def test_it_runs_in_another_environment_from_any_folder(wheel, tmp_path):
-    command = install(wheel, tmp_path / "own", "--no-deps")
-    (site,) = (tmp_path / "own" / "lib").glob("python*/site-packages")
+    environment = tmp_path / "own"
+    venv.create(environment, with_pip=False, symlinks=True)
+    pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")
+    printed(*pip, "install", "--no-deps", wheel, progress=partial(entries, environment))
+    command = environment / "bin" / "fairleak"
+    (site,) = (environment / "lib").glob("python*/site-packages")
     (site / "lent.pth").write_text(sysconfig.get_paths()["purelib"], "utf-8")  # what FairLeak stands on
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     assert printed(command, "--version", cwd=elsewhere).startswith("FairLeak ")
     assert 'dataset = "demo"' in printed(command, "init", "--dataset", "demo", cwd=elsewhere)
-    with dashboard(command, elsewhere) as port:
+    port = free_port()
+    server = subprocess.Popen([command, "dashboard", "--headless", "--port", str(port)], cwd=elsewhere)
+    try:
+        wait_for_answer(server, f"http://127.0.0.1:{port}/_stcore/health")
         assert status_of(port, "/", f"localhost:{port}") == 200
         assert status_of(port, "/", "foreign.example") == 403  # its own config.toml was found
         assert status_of(port, "/_stcore/metrics", f"localhost:{port}") == 404
+    finally:
+        server.terminate()
+        server.wait(PATIENT)
