@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import pickle
 import random
 import re
-import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -78,14 +76,6 @@ def _with_line(number, line, encoding="utf-8"):
     return "\n".join(lines).encode(encoding)
 
 
-def _zip(*names):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name in names:
-            archive.writestr(name, "content")
-    return buffer.getvalue()
-
-
 def parquet_bytes(columns=None):
     """Return a Parquet file of the columns, or of a small good table."""
     import pyarrow as pa
@@ -103,7 +93,7 @@ def _damaged_parquet():
     return bytes(content)
 
 
-def _nested(value):
+def _parquet_of(value):
     return lambda: parquet_bytes({"id": list(range(80)), "visits": [value] * 80})
 
 
@@ -112,14 +102,9 @@ def _million_columns():
     return (",".join(f"c{i}" for i in wide) + "\n" + ",".join("1" for _ in wide) + "\n").encode()
 
 
-_JUNK = bytes((i * 197 + i // 7 * 31) % 256 for i in range(5000))
-_JSON_RECORDS = json.dumps([{"age": 20, "sex": "F"}] * 80).encode()
-_HTML = b"<!DOCTYPE html>\n<html><body><table><tr><td>age</td></tr></table></body></html>"
-
 BAD_UPLOADS = [
     # size and emptiness
     BadUpload("empty file", "empty.csv", b"", ("empty.csv", "empty")),
-    BadUpload("only whitespace", "blank.csv", b" \n\n \t \r\n", ("empty",)),
     BadUpload("only a mark and blanks", "mark.txt", " \n\t\n".encode("utf-16"), ("mark.txt", "empty")),
     BadUpload("header only", "header.csv", HEADER.encode(), ("60 records", "got 0")),
     BadUpload("too few records", "few.csv", csv_bytes(records=rows(59)), ("60 records", "got 59")),
@@ -128,13 +113,11 @@ BAD_UPLOADS = [
     BadUpload("one column", "one.csv", csv_bytes("age", [str(i) for i in range(80)]), ("first line", "'age'")),
     BadUpload("title above the header", "title.csv", b"Staff\n" + GOOD, ("first line", "'Staff'")),
     # column names
-    BadUpload("duplicate header", "twice.csv", csv_bytes("age,job,age,hired"), ("1 and 3", "'age'")),
     BadUpload("blank header", "blank.csv", csv_bytes("age,,sex,hired"), ("column 2", "name")),
     BadUpload("no header, numbers", "bare.csv", csv_bytes("1,2.5,0,1", ["1,2,0,1"] * 80), ("column names", "numbers")),
     BadUpload("no header, mixed", "bare.csv", csv_bytes(rows()[0], rows()[1:]), ("column names", "a record", "20")),
     BadUpload("header repeated", "joined.csv", GOOD + GOOD, ("first line only", "line 82")),
     # records
-    BadUpload("record too short", "ragged.csv", _with_line(7, "31,cook,F"), ("line 7", "4 cells", "has 3")),
     BadUpload("record too long", "ragged.csv", _with_line(9, "31,cook,F,yes,1"), ("line 9", "4 cells", "has 5")),
     BadUpload("unclosed quote", "quote.csv", _with_line(7, '31,"cook,F,yes'), ("quotation mark", "line 7")),
     BadUpload("text after quote", "quote.csv", _with_line(7, '31,"cook"s,F,yes'), ("Line 7", "quotation mark")),
@@ -143,38 +126,27 @@ BAD_UPLOADS = [
     BadUpload("very long name twice", "a.csv", csv_bytes(f"{'x' * 5000},job,{'x' * 5000},hired"), ("1 and 3", "…'")),
     BadUpload("hostile file name", "<img src=x onerror=alert(1)>", GOOD, (".csv", "'<img src=x onerror=alert(1)>'")),
     # encodings
-    BadUpload("neither UTF-8 nor Windows-1252", "page.csv", GOOD + b"31,M\x81,F,yes\n", ("Line 82", "UTF-8")),
     BadUpload(
-        "the same after UTF-8",
+        "neither UTF-8 nor Windows-1252",
         "late.csv",
         csv_bytes(records=["31,André,F,yes", *rows(89_999)]) + b"31,Andr\x81,F,yes\n",
         ("Line 90,002", "UTF-8"),
     ),
-    BadUpload("UTF-16 without mark", "utf16.csv", GOOD.decode().encode("utf-16-le"), ("line 1", "NUL", "UTF-8")),
     BadUpload("UTF-16 cut off", "utf16.csv", GOOD.decode().encode("utf-16")[:-1], ("UTF-16", "damaged")),
-    BadUpload("NUL byte", "nul.csv", _with_line(6, "31,co\0ok,F,yes"), ("line 6", "NUL")),
-    BadUpload("binary junk", "junk.csv", _JUNK, ("junk.csv", "not text")),
+    BadUpload("NUL byte", "nul.csv", _with_line(6, "31,co\0ok,F,yes"), ("line 6", "NUL", "UTF-8")),
     # other kinds of file
-    BadUpload("xlsx named csv", "book.csv", _zip("[Content_Types].xml", "xl/workbook.xml"), ("Excel", "CSV")),
-    BadUpload("zip named csv", "zip.csv", _zip("table.csv"), ("zip archive", "CSV")),
-    BadUpload("web page named csv", "page.csv", _HTML, ("web page", "CSV")),
-    BadUpload("JSON named csv", "data.csv", _JSON_RECORDS, ("JSON", "CSV")),
+    BadUpload("xlsx named csv", "book.csv", b"PK\x03\x04\x14[Content_Types].xml", ("Excel", "zip archive", "CSV")),
+    BadUpload("web page named csv", "page.csv", b"<!DOCTYPE html>\n<html><td>age</td></html>", ("web page", "CSV")),
+    BadUpload("JSON named csv", "data.csv", b'[{"age": 20, "sex": "F"}]', ("JSON", "CSV")),
     BadUpload("pickle named csv", "model.csv", pickle.dumps(list(range(300)), 4), ("model.csv", "not text")),
     # Parquet
     BadUpload("Parquet named csv", "table.csv", parquet_bytes, ("Parquet", ".parquet")),
     BadUpload("CSV named Parquet", "table.parquet", GOOD, ("not Parquet", ".csv")),
     BadUpload("Parquet cut off", "cut.parquet", lambda: parquet_bytes()[:-100], ("damaged", "cut.parquet")),
     BadUpload("Parquet damaged inside", "bad.parquet", _damaged_parquet, ("damaged", "bad.parquet")),
-    BadUpload("Parquet with lists", "nested.parquet", _nested([1, 2]), ("'visits'", "lists or records")),
-    BadUpload(
-        "Parquet with raw bytes",
-        "raw.parquet",
-        lambda: parquet_bytes({"a": [1] * 80, "face": [b"\xff"] * 80}),
-        ("'face'", "raw bytes"),
-    ),
-    BadUpload(
-        "Parquet with one column", "one.parquet", lambda: parquet_bytes({"a": list(range(80))}), ("label", "got 1")
-    ),
+    BadUpload("Parquet with lists", "nested.parquet", _parquet_of([1, 2]), ("'visits'", "lists or records")),
+    BadUpload("Parquet with raw bytes", "raw.parquet", _parquet_of(b"\xff"), ("'visits'", "raw bytes")),
+    BadUpload("Parquet with one column", "one.parquet", lambda: parquet_bytes({"a": [1] * 80}), ("label", "got 1")),
     # names
     BadUpload("pickle", "model.pkl", pickle.dumps([1]), ("model.pkl", "run", "code")),
 ]
@@ -228,12 +200,8 @@ BAD_ROLES = [
     BadRoles(
         "nobody complete", _more("pay", lambda i: "" if i % 2 else f"{i}.5"), _roles(missing="drop"), ("30", "0 with")
     ),
-    *(
-        BadRoles(
-            "favourable never guessed", GOOD, replace(GOOD_ROLES, favourable=value), ("data.favourable", "'yes'", text)
-        )
-        for value, text in (("", "none"), ("maybe", "maybe"))
-    ),
+    BadRoles("favourable not said", GOOD, replace(GOOD_ROLES, favourable=""), ("data.favourable", "'yes'", "none")),
+    BadRoles("favourable absent", GOOD, replace(GOOD_ROLES, favourable="maybe"), ("data.favourable", "'maybe'")),
     BadRoles("no such prediction", GOOD, _roles(prediction="nothing"), ("prediction", "'nothing'")),
     BadRoles("label twice", GOOD, _roles(prediction="hired"), ("Label and prediction", "'hired' twice")),
     BadRoles("prediction and score are one", _SCORED, _roles(prediction="s", score="s"), ("and score", "'s' twice")),
@@ -270,13 +238,10 @@ def built(roles=GOOD_ROLES, **columns):
     return data
 
 
-_SCRIPT, _FORMULA = "<script>alert(1)</script>", "=cmd|' /C calc'!A0"
-_LONG = "long" * 60
-
 HOSTILE = {
-    "label": _SCRIPT,
+    "label": "<script>alert(1)</script>",
     "positive": "{{7*7}}",
-    "sensitive": _FORMULA,
+    "sensitive": "=cmd|' /C calc'!A0",
     "group": "</style><b>",
     "prediction": '"; DROP TABLE people; --',
     "score": "\u202escore\u200f",
@@ -291,7 +256,7 @@ _FEATURES = {
     "\u200fשלום": ["\u202eabc", "שלום", "مرحبا"],
     'it\'s "quoted", twice; no | bar\tor tab': ['"', "'", "''", "a,b;c"],
     "__class__": ["%s%n", "{0}", "{name}", "$(rm)"],
-    _LONG: ["x" * 300, "y" * 300],
+    "long" * 60: ["x" * 300, "y" * 300],
     "*bold* _it_ [link](javascript:alert(1)) $x$ :red[a]": ["`code`", "# head", "~~gone~~"],
     "../../etc/passwd": ["..\\..\\x", "/dev/null", "file:///etc"],
 }
