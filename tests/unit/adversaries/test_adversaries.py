@@ -37,18 +37,9 @@ from tests import samples
 from tests.samples import dataset
 
 
-@pytest.fixture(scope="module")
-def people():
-    return dataset(2400, seed=4)
-
-
-def _halves(people):
-    return slice(0, people.n // 2), slice(people.n // 2, people.n)
-
-
 @pytest.mark.parametrize("k", [2, 3])
-def test_train_adversary_beats_the_majority_on_people_not_seen_and_is_calibrated(people, k):
-    learn, new = _halves(people)
+def test_train_adversary_beats_the_majority_on_people_not_seen_and_is_calibrated(k):
+    people, learn, new = dataset(2400, seed=4), slice(0, 1200), slice(1200, 2400)
     x, y = people.features, people.labels
     s = (people.sensitive + (k == 3) * (x[:, 0] > 1.6)).astype(np.uint8)
     shares = np.bincount(s[new]) / s[new].size

@@ -157,7 +157,6 @@ ANOTHER_LABEL = [COMPAS_HEADER, *(line[:-1] + "2" for line in compas_lines()[1:]
 DAMAGED = {
     "adult cut off": ("adult", {"adult/adult.data": TRAINING, "adult/adult.test": TEST[:40]}),
     "other columns, income": ("acs_income", {CENSUS: "a,b\n1,2\n"}),
-    "other columns": ("compas", {PUBLISHED: "a,b\n1,2"}),
     "another label": ("compas", {PUBLISHED: "\n".join(ANOTHER_LABEL)}),
     "nobody": ("compas", {PUBLISHED: COMPAS_HEADER}),
 }
@@ -216,7 +215,6 @@ def test_no_network_is_one_clear_message(tmp_path, network, failure, reason):
 
 
 ARCHIVES = {
-    "a page": b"<html>not found</html>",
     "cut off": zipped(census_text())[:2_000],
     # folktables unpacks half of it and takes that for the whole
     "a changed byte": zipped(census_text(5_000)).replace(b"0010", b"0020", 1),

@@ -249,14 +249,11 @@ def test_groups_of_two_columns_are_the_pairs_of_those_who_have_both():
     ("cells", "changes", "message"),
     [
         (FULL | {("M", "b"): 29}, {}, "Every cell of 'sex × race' must have at least 30 people, got 29 in 'M × b'."),
-        (FULL | {("F", "c"): 0}, {}, "got 0 in 'F × c'"),
         (dict.fromkeys(FULL, 5) | {("F", "a"): 100}, {}, "and fewer than 30 in 2 more"),
         (FULL, {"sensitive": "sex × age"}, "'sex × age' must have 2 to 20 cells, got 82"),
         (FULL, {"sensitive": "sex × hired"}, "must be two different columns, got 'hired' twice"),
-        *(
-            (FULL, {"sensitive": name}, f"must be a column of the table, got '{name}'")
-            for name in ("sex × sex", "sex × race × age")
-        ),
+        (FULL, {"sensitive": "sex × sex"}, "must be a column of the table, got 'sex × sex'"),
+        (FULL, {"sensitive": "sex × race × age"}, "must be a column of the table, got 'sex × race × age'"),
     ],
 )
 def test_what_cannot_be_crossed_is_said_in_a_sentence(cells, changes, message):
@@ -294,7 +291,6 @@ def test_a_plan_of_a_file_is_suggested_with_two_columns():
 
 
 SCORE = ((np.arange(N) * 37 % N) / N).round(2)
-SEVERAL = ["white"] * 60 + ["black"] * 35
 
 
 def guessed(order=(), **columns):
@@ -325,16 +321,15 @@ def test_what_is_called_like_an_output_is_never_the_label(name):
     [
         (["a", "b", "b"], {"group": ("a",)}, "group 1 is a, the smaller one"),
         (["a", "b", "c", "d"], {"each": True}, "a group for each value, all of 30 people or more"),
-        ([*SEVERAL, *["other"] * 25], {"group": ("white",)}, "white, the most frequent value, against the others"),
+        ([*"wwwwwwbbbboo"], {"group": ("w",)}, "w, the most frequent value, against the others"),
         (list(range(60)), {"at_most": 14.0}, "a number, so the lowest quarter against the others"),
     ],
 )
 def test_the_groups_can_be_audited(values, groups, reason):
     table = table_of(gender=values)
     suggestion = suggest_roles(table.frame, attribute="gender")
-    assert {name: getattr(suggestion.roles, name) for name in groups} == groups and suggestion.reasons[
-        "group"
-    ] == reason
+    assert {name: getattr(suggestion.roles, name) for name in groups} == groups
+    assert suggestion.reasons["group"] == reason
     build_dataset(table, replace(suggestion.roles, favourable=suggestion.roles.positive))
 
 

@@ -67,10 +67,6 @@ def forest_scores(people, rows, leaf=1):
     return forest.fit(features[rows], people.repaid[rows]).predict_proba(features)[:, 1].round(4)
 
 
-def of_a_rare_outcome():
-    return borrowers(intercept=-4.0).frame
-
-
 def refitted_on_everybody():
     people = borrowers()
     return people.frame.assign(score=forest_scores(people, np.arange(N), leaf=3))
@@ -130,7 +126,7 @@ def of_the_decision_as_label():
 
 
 PLANTED = {
-    "threshold": (of_a_rare_outcome, {}, "score"),
+    "threshold": (lambda: borrowers(intercept=-4.0).frame, {}, "score"),
     "trained_on_test": (refitted_on_everybody, {}, "score"),
     "sets_reversed": (of_sets_turned_round, {}, "split"),
     "repeated": (with_training_records_among_the_test, {}, "200 of"),
@@ -143,14 +139,10 @@ PLANTED = {
 }
 
 
-def roles_with(changes):
-    return replace(ROLES, **changes)
-
-
 @pytest.mark.parametrize("kind", PLANTED)
 def test_hidden_facts_name_a_planted_fault(kind):
     make, changes, word = PLANTED[kind]
-    (fact,) = (fact for fact in cautions(make(), roles_with(changes)) if fact.kind == kind.partition(",")[0])
+    (fact,) = (fact for fact in cautions(make(), replace(ROLES, **changes)) if fact.kind == kind.partition(",")[0])
     assert fact.severity is Severity.CAUTION
     assert word in fact.text
 
@@ -160,7 +152,7 @@ def test_near_repeated_is_silent_of_equal_records_and_of_people_who_have_an_iden
     frame = judged_on_training_records()
     if has_identifier:
         frame = frame.assign(number=np.arange(len(frame)))
-        roles = roles_with({"person": "number"})
+        roles = replace(ROLES, person="number")
     else:
         roles = ROLES
         frame = pd.concat([frame[:N], frame[:1_000].assign(split="test"), frame[:1_000].assign(split="train")])
@@ -187,7 +179,7 @@ def test_check_input_finds_copies_that_are_empty_for_some_or_beside_labels_alone
         predicted=np.where(frame["score"] >= 0.5, "yes", "no"),
         points=np.log(frame["score"] / (1 - frame["score"])) + noise,
     )
-    labels_alone = check_input(decided.drop(columns="score"), roles_with(DECIDED))
+    labels_alone = check_input(decided.drop(columns="score"), replace(ROLES, **DECIDED))
     assert [fact.columns for fact in labels_alone if fact.kind == "near_score"] == [("points",)]
 
 

@@ -710,15 +710,6 @@ def test_another_attribute_that_may_be_meant_is_asked_for_and_not_guessed(name, 
     assert only(facts, "attribute").severity is Severity.NOTE
 
 
-def test_the_line_of_the_groups_names_what_is_not_audited():
-    people = CASES["garden"].frame()
-    roles = suggest_roles(people, attribute="sex").roles
-    line = only(lines_of(people, roles), "groups")
-    women = int((people["sex"] == roles.group[0]).sum())
-    assert f"{roles.group[0]} {women:,}" in line.point
-    assert {"birthplace", "age", "dwelling"} <= set(re.findall(r"\w+", line.more))
-
-
 def test_prediction_values_block_until_one_stands_for_the_positive_label():
     people = decided_people()
     assert blocking(people, DECIDED) == {"prediction_values"}

@@ -208,11 +208,7 @@ def test_hostile_names_and_values_are_read_as_they_are():
     assert set(table.frame["{{7*7}}"]) == {"@SUM(1+1)*cmd|' /C calc'!A0", "+1+1", "-2+3", "${jndi:x}"}
     assert set(table.frame[HOSTILE["label"]]) == {"\\u0000 no", "{{7*7}}"}
     data = build_dataset(table, ROLES)
-    assert set(data.feature_names) == {*HOSTILE_NAMES} - {
-        *ROLES.excluded,
-        ROLES.label,
-        ROLES.sensitive,
-    }
+    assert set(data.feature_names) == {*HOSTILE_NAMES} - {*ROLES.excluded, ROLES.label, ROLES.sensitive}
 
 
 def test_sentences_about_hostile_tables_are_single_sentences():

@@ -91,7 +91,6 @@ def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users, hidden)
 BAD_TABLES = [
     ("", "is empty"),
     ("person,item,rating" + "\nu,i,5" * 60, "columns person, item, rating and attribute, got 'person, item, rating'"),
-    ("person,item,rating,attribute,age" + "\nu,i,5,a,9" * 60, "got 'person, item, rating, attribute, age'"),
     (TABLE + "u1;i1;5;b\nu1;i1;4;b\n", r"must rate an item once, got person 'u1' and item 'i1' twice"),
     (TABLE + "u1;i5;6;b\n", r"Ratings must be from 1 to 5, or all in \[0, 1\], got 6"),
     (TABLE + "u1;i5;0.5;b\n", r"Ratings must be from 1 to 5, or all in \[0, 1\], got 0.5"),
@@ -100,7 +99,6 @@ BAD_TABLES = [
     (TABLE + "u1;i5;5;a\n", r"the same attribute, person 'u1' has none or several"),
     (TABLE + "u1;i5;5;\n", r"the same attribute, person 'u1' has none or several"),
     (TABLE + ";i5;5;a\n", r"must have a person, got one without"),
-    (TABLE.splitlines()[0], r"needs at least 60 records \(30 of each group\), got 0"),
     ("\n".join(["person;item;rating;attribute", *(f"u1;i{i};5;a" for i in range(60))]), r"at least 30 people, got 1\."),
     (TABLE.replace(";a\n", ";b\n"), r"'attribute' must have 2 to 30 values .*, got 1"),
 ]

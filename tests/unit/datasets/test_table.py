@@ -310,10 +310,7 @@ def test_many_numbers_are_split_or_stay_a_feature_and_many_texts_are_left_out():
     assert "place" not in build_dataset(table_of("place"), ROLES).feature_names
 
 
-SIZES_OF_VALUES = st.lists(st.integers(1, 70), min_size=2, max_size=30)
-
-
-@given(SIZES_OF_VALUES)
+@given(st.lists(st.integers(1, 70), min_size=2, max_size=30))
 def test_a_group_for_each_value_is_what_counting_says(sizes):
     cells = [f"v{index}" for index, size in enumerate(sizes) for _ in range(size)] + [None]
     column = pd.Series(cells, dtype="str", name="sex")

@@ -200,16 +200,9 @@ def test_arrays_are_read_without_pickle(marker):
         assert "damaged or made up" in refusal(closed(schema, members), "m.skops")
 
 
-TYPES = {
-    FieldDescriptor.TYPE_INT32: "int32",
-    FieldDescriptor.TYPE_ENUM: "int32",
-    FieldDescriptor.TYPE_INT64: "int64",
-    FieldDescriptor.TYPE_UINT64: "uint64",
-    FieldDescriptor.TYPE_FLOAT: "float",
-    FieldDescriptor.TYPE_DOUBLE: "double",
-    FieldDescriptor.TYPE_STRING: "string",
-    FieldDescriptor.TYPE_BYTES: "bytes",
-}
+PLAIN = ("int32", "int64", "uint64", "float", "double", "string", "bytes")
+TYPES = {getattr(FieldDescriptor, f"TYPE_{kind.upper()}"): kind for kind in PLAIN}
+TYPES[FieldDescriptor.TYPE_ENUM] = "int32"
 
 
 def descriptors():
