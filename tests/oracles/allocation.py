@@ -27,13 +27,7 @@ _TRIES = 4
 
 
 def allocate_with_solver(noise_size, target_distribution, budget, *, available=None):
-    """Return the mechanism of every person; arguments and result as for `core.studies.attriguard.allocate`.
-
-    Raises
-    ------
-    FairLeakError
-        If the solver gives up on somebody.
-    """
+    """Return the mechanism of every person; arguments and result as for `core.studies.attriguard.allocate`."""
     size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, available)
     result = np.zeros_like(size)
     for k in range(size.shape[0]):
@@ -75,7 +69,6 @@ def _off(mass, p, size):
 
 
 def _run(values, *, with_rest):
-    """Solve with these parameters; return both variables."""
     with SOLVING:  # threads share the programs
         program = _program(values["p"].size, with_rest)
         for name, parameter in program.param_dict.items():

@@ -10,7 +10,6 @@ _LEAD = 1e-6  # of what the scores are measured in
 
 
 def leads(x, weights, offsets, i):
-    """Return whether class i has the largest score."""
     score = x @ weights + offsets
     return bool((np.delete(score[i] - score, i) > 0).all())
 

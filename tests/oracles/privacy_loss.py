@@ -46,7 +46,6 @@ def privacy_loss(mechanism, scores, sensitive, neighbour):
 
 
 def _of_sums(mechanism, h, a, b):
-    """Return the loss of releasing noisy count and sums."""
     count_scale, sum_scale = mechanism.scales(h)
     moved = b.astype(np.float64) - a
     sums = float(np.abs(centred_scores(h) @ moved).sum())
@@ -68,7 +67,6 @@ def _cauchy(move, scale, neighbour_scale):
 
 
 def _laplace(mechanism, move, scale, neighbour_scale):
-    """Return the loss of Laplace noise of one scale, or of two."""
     together = float(move.sum())
     if scale == neighbour_scale:
         return _shift(together, scale), 0.0

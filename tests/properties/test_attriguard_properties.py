@@ -23,8 +23,7 @@ def plain_records(case):
     reachable[np.arange(u), case.classifier.predict(case.public)] = True
     for k, i in np.argwhere(~reachable):
         for policy in dict.fromkeys((case.policy, "modify_add")):  # which it falls back on
-            settings = case.settings | {"policy": policy}
-            noisy_record = plain_panda(case.public[k], weights, offsets, i, **settings)
+            noisy_record = plain_panda(case.public[k], weights, offsets, i, **case.settings | {"policy": policy})
             if noisy_record is not None:
                 break
         if noisy_record is not None and case.classifier.predict([noisy_record])[0] == i:
@@ -67,14 +66,6 @@ def programs(draw):
     return size, shares / shares.sum(), float(least + draw(BUDGET)), reachable
 
 
-def own_goals(goal, reachable, size):
-    """Return everybody's goal over what was found for her."""
-    p = np.where(reachable, goal, 0.0)
-    cheapest = reachable & (size == np.where(reachable, size, np.inf).min(axis=1, keepdims=True))
-    p[p.sum(axis=1) == 0] = cheapest[p.sum(axis=1) == 0]
-    return p / p.sum(axis=1, keepdims=True)
-
-
 def check_conditions(size, p, budget, reachable, mechanism):
     """Check the conditions of Karush, Kuhn and Tucker, for everybody who has a finite multiplier."""
     excess = size - budget
@@ -94,7 +85,10 @@ def check_conditions(size, p, budget, reachable, mechanism):
 def test_mechanisms_meet_the_conditions_keep_to_simplex_and_budget_and_use_it_up(program):
     size, goal, budget, reachable = program
     mechanism = allocate(size, goal, budget, available=reachable)
-    p = own_goals(goal, reachable, size)
+    least = np.where(reachable, size, np.inf).min(axis=1)
+    p = np.where(reachable, goal, 0.0)  # everybody's goal over what was found for her
+    p[p.sum(axis=1) == 0] = (reachable & (size == least[:, None]))[p.sum(axis=1) == 0]
+    p /= p.sum(axis=1, keepdims=True)
     assert (mechanism >= 0).all() and mechanism.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
     assert not mechanism[~reachable].any()
     spent, goal_size = expected_size(mechanism, size), expected_size(p, size)
@@ -103,7 +97,6 @@ def test_mechanisms_meet_the_conditions_keep_to_simplex_and_budget_and_use_it_up
     assert mechanism[slack] == pytest.approx(p[slack], abs=1e-12)
     # the budget is used up unless mass without a purpose lies on the cheapest, which costs as little as can be
     binding = ~slack & ((p > 0) & (size < budget)).any(axis=1)
-    least = np.where(reachable, size, np.inf).min(axis=1)
     useless = ((mechanism > 1e-12) & (p == 0)).any(axis=1)
     assert spent[binding & ~useless] == pytest.approx(budget, abs=1e-9)
     assert (spent >= least - 1e-9).all()

@@ -61,8 +61,7 @@ def test_the_edge_of_feasibility(n, k, share, seed):
     predictions = rng.random(n if k == 2 else n % 80 + k) < share
     guess = rng.integers(0, k, predictions.size)
     smallest = smallest_tolerance(predictions, n_groups=k)
-    at_edge = correct(guess, predictions, tolerance=smallest, n_groups=k)
-    assert at_edge.certificate.status == "optimal"
+    assert correct(guess, predictions, tolerance=smallest, n_groups=k).certificate.status == "optimal"
     if smallest > 0:
         below = correct(guess, predictions, tolerance=smallest * (1 - 1e-9), n_groups=k)
         assert below.certificate.status == "infeasible" and below.smallest_tolerance == smallest

@@ -92,17 +92,12 @@ def fitted(case, epsilon, accounting):
     return tree.fit(case.codes, case.labels)
 
 
-def everybody(sizes):
-    """Return every record there can be."""
-    return np.stack([grid.ravel() for grid in np.meshgrid(*map(np.arange, sizes), indexing="ij")], axis=1)
-
-
 @EVERY
 @given(tables(), st.sampled_from(ACCOUNTINGS))
 def test_without_noise_it_is_the_plain_tree(case, accounting):
     plain = plain_id3([tuple(row) for row in case.codes.tolist()], case.labels.tolist(), case.sizes, case.depth)
     tree = fitted(case, math.inf, accounting)
-    records = everybody(case.sizes)
+    records = np.array(list(itertools.product(*map(range, case.sizes))))  # every one there can be
     expected = np.array([plain_shares(plain, tuple(row), case.n_classes) for row in records.tolist()])
     assert np.array_equal(tree.predict_proba(records), expected)
     assert np.array_equal(tree.predict(records), expected.argmax(axis=1))

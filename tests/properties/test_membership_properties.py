@@ -136,17 +136,8 @@ def test_who_is_deleted_is_a_member_and_the_rest_stays(seed, theta):
     assert (picked.largest_before, picked.largest_after) == pytest.approx(tuple(np.max(largest, axis=0)))
 
 
-_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
-
-
 def fairpick_program(counts, theta):
-    """Return the deletions, of shape (k, 2), by the solver; the arguments are those of `fairpick_counts`.
-
-    Raises
-    ------
-    FairLeakError
-        If the solver gives up.
-    """
+    """Return the deletions, of shape (k, 2), by the solver; the arguments are those of `fairpick_counts`."""
     import cvxpy
 
     n = np.asarray(counts, dtype=np.float64)
@@ -156,5 +147,6 @@ def fairpick_program(counts, theta):
     x, s = cvxpy.Variable(n.shape), cvxpy.Variable()
     reached = x[:, 1] / sizes[1] - x[:, 0] / sizes[0] - theta * dd * s == (1.0 - theta) * dd
     rules = [reached, cvxpy.sum(x[:, 1]) == s * sizes[1], x >= 0, x <= n]
-    solve(cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(x)), rules), **_TOLERANCES)
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(x)), rules)
+    solve(problem, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
     return np.clip(np.asarray(x.value, dtype=np.float64), 0.0, n)

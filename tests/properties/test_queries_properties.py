@@ -133,8 +133,7 @@ def test_full_rank_leaves_one_vector(a, design, method, seed):
     assume(np.linalg.cond(scores) < 1e4 and np.linalg.svd(centred)[1][a.size - 2] > 1e-2)
     if method == "sizes_unknown":
         assume(2 * a.sum() >= a.size)
-    recovery = recover_compressed(scores, answers, method=method, **sizes(a))
-    assert (recovery.recovered == a).all()
+    assert (recover_compressed(scores, answers, method=method, **sizes(a)).recovered == a).all()
 
 
 @several

@@ -16,7 +16,6 @@ DAYS = st.dates().map(lambda day: day.isoformat())
 
 
 def verdicts(policy, measured):
-    """Return each check's verdict."""
     return {row.check: row.verdict for row in judge(policy, measured, attribute="sex").rows}
 
 
