@@ -2,8 +2,9 @@
 
 import math
 from dataclasses import fields, replace
-from functools import cache, partial
+from functools import partial
 from inspect import isfunction
+from itertools import product
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from core.studies.measured_epsilon.audits import MechanismAudit, OneRun
 from core.studies.measured_epsilon.study import MeasuredEpsilonSettings
 from core.studies.membership import charts as membership
 from core.studies.membership.fairpick import FairPick
-from core.studies.membership.findings import EPSILONS
+from core.studies.membership.findings import EPSILONS, CurveBand
 from core.studies.model_card import Advice, Tried
 from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
@@ -105,17 +106,12 @@ def names_of(rng):
     return tuple(f"{i}{nasty(rng)}" for i in range(pick(rng, 2, 2, 3, 20)))
 
 
-def people_of(rng):
-    names, sample = names_of(rng), sample_people()
+def _groups(rng):
+    names, sample = names_of(rng), dataset(300)
     groups = rng.integers(0, len(names), sample.labels.size)
     groups[: len(names)] = range(len(names))
     roles = replace(sample.roles, label=nasty(rng))
-    return replace(sample, sensitive=groups.astype(np.uint8), group_names=names, roles=roles)
-
-
-@cache
-def sample_people():
-    return dataset(300)
+    return audit.draw_groups(replace(sample, sensitive=groups.astype(np.uint8), group_names=names, roles=roles))
 
 
 def model_of(rng, groups):
@@ -182,7 +178,6 @@ def _recognition(rng):
 
 
 def seed_summary(rng, method="", tolerance=0.0):
-    """Return what one to three seeds of a model give, with a correction or without."""
     numbers = {name: spread(rng) for name in MEASURES}
     baselines = {"accuracy_test": spread(rng), "attack_after": spread(rng)}
     if rng.random() < 0.3:
@@ -232,6 +227,7 @@ def _search(rng):
 def _map(rng):
     """Draw some measurements of private fair trees, from one seed or five, of some cells or all."""
     seeds, share = pick(rng, 1, 5), pick(rng, 0.0, 0.5, 1.0)
+    checks = (("correction", "correction_gain"), ("membership", "membership_auc"))
     rows = [
         ExperimentRow(
             values={"model.tolerance": tolerance, "model.epsilon": epsilon, "model.seed": seed},
@@ -242,10 +238,7 @@ def _map(rng):
             ),
             seed=seed,
         )
-        for tolerance in MAP_TOLERANCES
-        for epsilon in MAP_EPSILONS
-        for seed in range(seeds)
-        for study, check in (("correction", "correction_gain"), ("membership", "membership_auc"))
+        for tolerance, epsilon, seed, (study, check) in product(MAP_TOLERANCES, MAP_EPSILONS, range(seeds), checks)
         if rng.random() < share
     ]
     return draw_map(rows)
@@ -286,17 +279,20 @@ def _ranges(rng):
 
 def by_epsilon(draw, rng):
     curve_bands = members.bands([e for e in EPSILONS if rng.random() < 0.8], repeats=pick(rng, 1, 2, 25))
-    names = list(curve_bands[0].values) if curve_bands else []
     curve_bands = [
-        replace(band, values={name: estimate(rng) for name in names if rng.random() < 0.95}) for band in curve_bands
+        replace(band, values={name: estimate(rng) for name in band.values if rng.random() < 0.95})
+        for band in curve_bands
     ]
     return draw(curve_bands, now=pick(rng, *EPSILONS))
 
 
 def _fairpick(rng):
-    curve_bands = [band for band in members.fairpick_bands() if rng.random() < 0.8]
+    places = [place for place in product((0.4, 0.6, 0.8, 1.0), ("fairpick", "random")) if rng.random() < 0.8]
     measure = pick(rng, "vd", "fpr_gap", "advantage_gap")
-    curve_bands = [replace(band, values={measure: members.estimate(gap_of(rng), 0.02)}) for band in curve_bands]
+    curve_bands = [
+        CurveBand(at=at, variant=variant, repeats=5, values={measure: members.estimate(gap_of(rng), 0.02)})
+        for at, variant in places
+    ]
     return membership.draw_fairpick(curve_bands, now=pick(rng, 0.4, 0.6, 0.71, 1.0), measure=measure)
 
 
@@ -336,8 +332,7 @@ def _precisions(rng):
     for (decimals, epsilon), n in zip(kinds, pinned, strict=True):
         bits, converged = pick(rng, 0.0, 0.004, 12_345.6), rng.random() < 0.9
         tried.append(Tried(decimals=decimals, epsilon=epsilon, pinned=n, df_bits=bits, converged=converged))
-    advice = Advice(tried=tuple(tried))
-    return model_card.draw_precisions(advice, kinds[int(rng.integers(len(kinds)))])
+    return model_card.draw_precisions(Advice(tried=tuple(tried)), kinds[int(rng.integers(len(kinds)))])
 
 
 def _leakage(rng):
@@ -385,8 +380,7 @@ def _gaps(rng):
     rows = []
     for _ in range(pick(rng, 0, 1, 20)):
         label, gap = nasty(rng), members.estimate(gap_of(rng), float(rng.random()))
-        price = pick(rng, 0.0, 0.1, 12.345)
-        rows.append(queries.GapRow(label=label, gap=gap, price=price, truth=maybe(rng, gap_of)))
+        rows.append(queries.GapRow(label=label, gap=gap, price=pick(rng, 0.0, 0.1, 12.345), truth=maybe(rng, gap_of)))
     return queries.draw_gaps(rows)
 
 
@@ -435,7 +429,6 @@ def _transfer(rng):
 
 
 def _choice(rng):
-    """Draw the choice among up to forty models, trained or given."""
     is_external, attribute = rng.random() < 0.3, nasty(rng)
     points = []
     for number in range(pick(rng, 1, 2, 18, 40)):
@@ -450,7 +443,6 @@ def _choice(rng):
 
 
 def _sets(rng):
-    """Draw people of whom none, a few or all are found."""
     identified = rng.random((pick(rng, 1, 30, 2000), 5)) < rng.choice([0.0, 0.02, 0.5, 1.0])
     people_at_risk, missing, attacks = risk(identified), pick(rng, "", "No scores."), []
     for attack in people_at_risk.attacks:
@@ -460,7 +452,6 @@ def _sets(rng):
 
 
 CHARTS = {f"draw{name}": draw for name, draw in globals().items() if isfunction(draw) and name.startswith("_")} | {
-    "draw_groups": lambda rng: audit.draw_groups(people_of(rng)),
     "draw_accuracy": lambda rng: audit.draw_accuracy(model_of(rng, 2)),
     "draw_methods": lambda rng: attacked_models.draw_methods([seed_summary(rng, method) for method in METHOD_TITLES]),
     "draw_models_accuracy": lambda rng: attacked_models.draw_models_accuracy(summaries(rng), TOLERANCES),

@@ -15,7 +15,6 @@ from core.studies.membership.roc import Roc
 from core.studies.membership.tpr_gaps import GapResult
 from tests.unit.attriguard.conftest import exposure
 
-ADULT = (0.131, 0.210, -0.079)
 REASON = "n/a, needs at least 1,000 non-members, got 137"
 
 
@@ -27,7 +26,7 @@ def gap_test(value):
     return GapTest(p_value=0.0005, p_adjusted=0.001, smallest_detectable=0.026, significant=abs(value) > 0.03)
 
 
-def compared(values=ADULT, *, group="women", reference="men", half=0.018):
+def compared(values=(0.131, 0.210, -0.079), *, group="women", reference="men", half=0.018):
     """Return the three gaps of a group against others."""
     gaps = dict(zip(("vd", "fpr_gap", "advantage_gap"), values, strict=True))
     rates = {"tpr": (estimate(0.95), estimate(0.95 - values[0])), "fpr": (estimate(0.8), estimate(0.8 - values[1]))}
@@ -101,17 +100,6 @@ def bands(epsilons=EPSILONS, *, repeats=25):
         share = EPSILONS.index(epsilon) / (len(EPSILONS) - 1)
         estimates = {name: estimate(0.1 * k + 0.1 * share, half) for k, name in enumerate(names)}
         curve_bands.append(CurveBand(at=epsilon, variant="epsilon", repeats=max(1, repeats - i), values=estimates))
-    return curve_bands
-
-
-def fairpick_bands(thetas=(0.4, 0.6, 0.8, 1.0)):
-    """Return bands over theta as they look on census data."""
-    curve_bands = []
-    for theta in thetas:
-        for variant, floor in (("fairpick", 0.03), ("random", 0.098)):
-            vd = 0.131 - (1 - theta) * (0.131 - floor)
-            values = {"vd": estimate(vd, 0.01), "deleted": estimate(12_000 * (1 - theta), 300)}
-            curve_bands.append(CurveBand(at=theta, variant=variant, repeats=5, values=values))
     return curve_bands
 
 

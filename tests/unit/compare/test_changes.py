@@ -153,8 +153,8 @@ def test_a_comparison_follows_its_required_checks(before, after, outlook):
 
 def test_a_policy_that_no_longer_limits_a_check_does_not_hide_it():
     fewer = replace(POLICY, limits=tuple(x for x in POLICY.limits if x.check != "correction_gain"))
-    dropped = compare(report(), report({"correction_gain": estimate(0.2, 0.004)}, policy=fewer))
-    assert dropped.verdict == Outlook.WORSE
+    after = report({"correction_gain": estimate(0.2, 0.004)}, policy=fewer)
+    assert compare(report(), after).verdict == Outlook.WORSE
 
 
 @pytest.mark.parametrize("missing", [None, NOT_RUN])
@@ -247,8 +247,6 @@ def test_audits_of_a_model_are_compared_by_their_versions(tmp_path, capsys):
 
 
 def filled(text, inputs, outputs):
-    """Return a text with GitHub's expressions filled in."""
-
     def value(match):
         parts = match[1].strip().split(".")
         return inputs[parts[1]] if parts[0] == "inputs" else outputs.get(parts[1], {}).get(parts[3], "")

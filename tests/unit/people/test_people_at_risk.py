@@ -1,6 +1,7 @@
 """People at risk: every find and every fix against brute force, no leak and a planted one."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -81,8 +82,13 @@ def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(s
                 config = replace(config, method="dp_id3", epsilon=remedy.training)
         if (config, outputs) not in subjects:
             subjects[config, outputs] = subject_of(config, subject.dataset).releasing(outputs)
-        remaining = leaks_again(subjects[config, outputs], settings, subject)
-        freed_by[plan] = ~np.logical_or.reduce(list(remaining.values()))
+        again = subjects[config, outputs]
+        people = subject.once(CARDS.format(settings.models), pytest.fail)
+        predictions = np.vstack([again.model.predictions[people.rows][np.newaxis], people.predictions[1:]])
+        # the card's variants, which no remedy changes, are not trained once more
+        again.once(CARDS.format(settings.models), partial(replace, people, predictions=predictions))
+        attacks = PeopleAttacks(again, settings)
+        freed_by[plan] = ~np.logical_or.reduce([attacks.run(name, settings).leak for name in ATTACKS])
     at_risk = np.flatnonzero(result.number)
     assert {len(result.fixes[person]) for person in at_risk} == {1, 2, 3}
     for person in at_risk:
@@ -92,15 +98,6 @@ def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(s
         assert effect.freed == int(freed_by[effect.plan][at_risk].sum())
         assert effect.remaining == int((~freed_by[effect.plan]).sum())
         assert effect.new == effect.remaining - len(at_risk) + effect.freed
-
-
-def leaks_again(again, settings, subject):
-    """Run the attacks again; only the card's variants, which no remedy changes, are not trained once more."""
-    people = subject.once(CARDS.format(settings.models), pytest.fail)
-    predictions = np.vstack([again.model.predictions[people.rows][np.newaxis], people.predictions[1:]])
-    again.once(CARDS.format(settings.models), lambda: replace(people, predictions=predictions))
-    attacks = PeopleAttacks(again, settings)
-    return {name: attacks.run(name, settings).leak for name in ATTACKS}
 
 
 def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(monkeypatch):
