@@ -214,8 +214,7 @@ class People:
     @cached_property
     def imputation(self):
         rows = known_records(np.arange(N_LEARNED), self.sensitive, seed=1)
-        categorical = np.arange(5) == 3
-        return train_imputation(self.x, self.sensitive, rows, n_groups=2, categorical=categorical, seed=1)
+        return train_imputation(self.x, self.sensitive, rows, n_groups=2, categorical=np.arange(5) == 3, seed=1)
 
     def attacked(self, scores=None, labels=None, answered=None):
         labels = (np.nan_to_num(scores) >= 0.5).astype(np.uint8) if labels is None else labels
@@ -238,14 +237,6 @@ def sigmoid(z):
 
 def shift(people, q, among=1.0):
     return {"scores": sigmoid(people.noisy + 4 * q * people.sensitive * among).round(6)}
-
-
-def shift_of_two_codes(people, q):
-    return shift(people, q, people.x[:, 3] < 2)
-
-
-def shift_of_one_label(people, q):
-    return shift(people, q, people.labels)
 
 
 def last_digit_odd(people, q):
@@ -301,8 +292,8 @@ def no_score(people, q):
 
 PLANTS = [
     (shift, 0.133, 0.4),
-    (shift_of_two_codes, 0.3, 0.4),
-    (shift_of_one_label, 0.206, 0.4),
+    (lambda people, q: shift(people, q, people.x[:, 3] < 2), 0.3, 0.4),  # of two codes
+    (lambda people, q: shift(people, q, people.labels), 0.206, 0.4),  # of one label
     (last_digit_odd, 0.463, 0.4),
     (ninth_decimal_odd, 0.33, 0.4),
     (feature_turned_round, 0.456, 0.4),

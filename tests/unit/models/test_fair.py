@@ -217,23 +217,20 @@ NEEDS_A_SWITCH = "check_array_api_input"  # runs only with SCIPY_ARRAY_API set b
 CHECKS = [c for _, c in estimator_checks_generator(DPID3Classifier()) if c.func.__name__ != NEEDS_A_SWITCH]
 
 
-def records(n=600, seed=0):
+def records():
     """Return records of three columns, and a label that leans on the first two."""
-    rng = np.random.default_rng(seed)
-    codes = np.stack([rng.integers(0, k, n) for k in SIZES], axis=1)
-    return codes, (rng.random(n) < 0.15 + 0.3 * codes[:, 1] + 0.2 * codes[:, 0]).astype(int)
+    rng = np.random.default_rng(0)
+    codes = np.stack([rng.integers(0, k, 600) for k in SIZES], axis=1)
+    return codes, (rng.random(600) < 0.15 + 0.3 * codes[:, 1] + 0.2 * codes[:, 0]).astype(int)
 
 
-def private(epsilon=5.0, seed=1, **settings):
-    return DPID3Classifier(epsilon, random_state=seed, **{"domains": SIZES, "classes": (0, 1), **settings})
+def private(seed=1, **settings):
+    return DPID3Classifier(5.0, random_state=seed, **{"domains": SIZES, "classes": (0, 1), **settings})
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.func.__name__)
 def test_scikit_learn_accepts_it(check):
-    """All checks apply, and no failure is expected; sample weights and sparse records it does not offer at all.
-
-    The checks fit records without domains, so they are of the tree without noise.
-    """
+    """Without domains the tree has no noise; sample weights and sparse records it does not offer at all."""
     check(DPID3Classifier())
 
 
@@ -283,22 +280,13 @@ def test_bad_settings_are_told_in_one_sentence(settings, sentence):
     assert str(caught.value) == sentence
 
 
-SIZE, LEAF, TRUE = "node size", "leaf counts", (0, "true counts", 1, math.inf)
+SPLIT, LEAF, TRUE = "attributes", "leaf counts", "true counts"
+ROOT, INNER = ((level, "node size", 1, 2.0) for level in (0, 1))
 PATHS = [
-    ("savings", 0, [(0, SIZE, 1, 2.0), (0, LEAF, 1, 10.0)]),
-    (
-        "savings",
-        2,
-        [
-            (0, SIZE, 1, 2.0),
-            (0, "attributes", 4, 0.5),
-            (1, SIZE, 1, 2.0),
-            (1, "attributes", 3, 2 / 3),
-            (2, LEAF, 1, 4.0),
-        ],
-    ),
-    ("literal", 1, [(0, SIZE, 1, 2.0), (0, "attributes", 8, 0.25), (1, SIZE, 1, 2.0), (1, LEAF, 1, 2.0)]),
-    ("naive", 1, [TRUE, (0, "attributes", 8, 12.0), (1, *TRUE[1:]), (1, LEAF, 1, 12.0)]),
+    ("savings", 0, [ROOT, (0, LEAF, 1, 10.0)]),
+    ("savings", 2, [ROOT, (0, SPLIT, 4, 0.5), INNER, (1, SPLIT, 3, 2 / 3), (2, LEAF, 1, 4.0)]),
+    ("literal", 1, [ROOT, (0, SPLIT, 8, 0.25), INNER, (1, LEAF, 1, 2.0)]),
+    ("naive", 1, [(0, TRUE, 1, math.inf), (0, SPLIT, 8, 12.0), (1, TRUE, 1, math.inf), (1, LEAF, 1, 12.0)]),
 ]
 
 
