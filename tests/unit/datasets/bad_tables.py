@@ -167,10 +167,8 @@ _SCORED = _more("s", lambda i: f"{i / 99:.4f}")
 
 BAD_ROLES = [
     BadRoles("label gone", GOOD, _roles(label="gone"), ("label", "'gone'")),
-    BadRoles("label equals sensitive", GOOD, _roles(sensitive="hired", group=("yes",)), ("different", "'hired'")),
     BadRoles("excluded gone", GOOD, _roles(excluded=("gone",)), ("leave out", "'gone'")),
     BadRoles("positive absent", GOOD, _roles(positive="maybe"), ("positive", "'yes'", "'maybe'")),
-    BadRoles("all-missing label", _more("y", lambda i: "NA"), _roles(label="y"), ("'y'", "empty")),
     BadRoles("one class", _more("y", lambda i: "1"), _roles(label="y", positive="1"), ("two values", "'1'")),
     BadRoles("few positives", _more("y", lambda i: str(int(i < 29))), _roles(label="y", positive="1"), ("30", "29")),
     BadRoles("group too small", _FEW_MEN, GOOD_ROLES, ("30 records", "20", "with M")),
@@ -202,7 +200,6 @@ BAD_ROLES = [
     ),
     BadRoles("favourable not said", GOOD, replace(GOOD_ROLES, favourable=""), ("data.favourable", "'yes'", "none")),
     BadRoles("favourable absent", GOOD, replace(GOOD_ROLES, favourable="maybe"), ("data.favourable", "'maybe'")),
-    BadRoles("no such prediction", GOOD, _roles(prediction="nothing"), ("prediction", "'nothing'")),
     BadRoles("label twice", GOOD, _roles(prediction="hired"), ("Label and prediction", "'hired' twice")),
     BadRoles("prediction and score are one", _SCORED, _roles(prediction="s", score="s"), ("and score", "'s' twice")),
     BadRoles("empty prediction", _more("p", lambda i: ""), _roles(prediction="p"), ("prediction", "'p'", "empty")),

@@ -104,9 +104,8 @@ def labelled(label, values, answers):
     return table, Roles(label=label, positive=values[1], sensitive="origin", group=("north",), **answers)
 
 
-def outcome_facts(frame, roles, **settings):
-    facts = check_input(frame, roles, **settings)
-    return [fact for fact in facts if fact.kind.endswith("_outcome")]
+def outcome_facts(frame, roles):
+    return [fact for fact in check_input(frame, roles) if fact.kind.endswith("_outcome")]
 
 
 @pytest.mark.parametrize(
@@ -124,8 +123,7 @@ def test_check_input_says_that_no_name_shows_what_is_good_for_a_person(label, va
     roles = replace(roles, favourable=values[1])
     facts = outcome_facts(table, roles)
     assert [(fact.kind, fact.severity) for fact in facts] == [("unclear_outcome", level) for level in severities]
-    lines = check_input(table, roles, settings=True)
-    (line,) = (fact for fact in lines if fact.kind == "favourable")
+    (line,) = (fact for fact in check_input(table, roles, settings=True) if fact.kind == "favourable")
     assert ("No name in the table shows" in line.more) == (severities == [Severity.NOTE])
 
 

@@ -83,10 +83,8 @@ def test_codes_do_not_depend_on_the_order_of_records():
 NAMES = ("train", "attack", "validation", "test")
 
 
-def people(n, *, rare=None):
-    """Return n people, in the first group only the first `rare` ones if that is given."""
-    drawn = samples.dataset(n)
-    return drawn if rare is None else replace(drawn, sensitive=(np.arange(n) < rare).astype(np.uint8))
+def with_first_in_group(data, size):
+    return replace(data, sensitive=(np.arange(data.n) < size).astype(np.uint8))
 
 
 def together(splits):
@@ -95,27 +93,25 @@ def together(splits):
 
 @settings(max_examples=20)
 @given(st.integers(800, 3000), st.floats(0.1, 0.7), st.integers(0, 2**32 - 1))
-def test_everybody_exactly_once(n, share, seed):
-    splits = split(people(n), train_share=share, seed=seed)
+def test_everybody_exactly_once_and_drawn_without_looking_at_them(n, share, seed):
+    data, settings = samples.dataset(n), {"train_share": share, "seed": seed}
+    splits, again = (split(people, **settings) for people in (data, with_first_in_group(data, n // 3)))
     np.testing.assert_array_equal(np.sort(together(splits)), np.arange(n))
+    np.testing.assert_array_equal(together(splits), together(again))
     assert abs(len(splits.train) - share * n) <= 1
     assert 0 <= len(splits.test) - len(splits.attacker_rows) <= 1
     np.testing.assert_array_equal(splits.attacker_rows, np.concatenate([splits.attack, splits.validation]))
 
 
-def test_records_are_drawn_without_looking_at_them():
-    np.testing.assert_array_equal(together(split(people(1000))), together(split(people(1000, rare=300))))
-
-
 def test_a_set_without_enough_of_a_group_or_label_is_refused():
-    few = people(1000, rare=5)
-    relabelled = replace(few, sensitive=people(1000).sensitive, labels=few.sensitive)
+    data = samples.dataset(1000)
+    few = with_first_in_group(data, 5)
+    relabelled = replace(data, labels=few.sensitive)
     for data, pattern in ((few, "group; .* group north"), (relabelled, "label; .* label yes")):
         with pytest.raises(InputError, match=rf"records must hold at least 3 people of each {pattern} has [012]"):
             split(data)
 
 
-@settings(max_examples=100)
 @given(st.lists(st.tuples(*[st.sampled_from([0.0, -0.0, 1.5])] * 2, st.integers(0, 1), st.integers(0, 2)), min_size=1))
 def test_kinds_by_brute_force(records):
     table = np.array(records)
@@ -168,12 +164,12 @@ PREDICTED = np.arange(N) % 5 < 2
 RNG = np.random.default_rng(5)
 DECIDED = RNG.random(N) < 0.45
 SCORES = np.round(np.where(DECIDED, 0.5, 0.0) + 0.499 * RNG.random(N), 3)
-ANSWER_ROLES = replace(GOOD_ROLES, prediction="p", score="s")
 
 
 def test_favourable_other_than_positive_turns_label_prediction_and_score():
     columns = {"p": np.where(DECIDED, "yes", "no"), "s": SCORES}
-    same, turned = (built(replace(ANSWER_ROLES, favourable=value), **columns) for value in ("yes", "no"))
+    roles = replace(GOOD_ROLES, prediction="p", score="s")
+    same, turned = (built(replace(roles, favourable=value), **columns) for value in ("yes", "no"))
     assert same.label_names == ("no", "yes") and turned.label_names == ("yes", "no")
     assert np.array_equal(turned.labels, 1 - same.labels)
     assert np.array_equal(turned.predictions, 1 - same.predictions)
@@ -225,7 +221,6 @@ CROSSED = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex 
 
 
 def people_in_cells(cells):
-    """Return a table with so many people of each sex and race, in random order."""
     rows = [pair for pair, size in cells.items() for _ in range(size)]
     frame = pd.DataFrame(rows, columns=["sex", "race"]).sample(frac=1, random_state=1, ignore_index=True)
     frame["age"] = 20 + frame.index % 41
@@ -311,8 +306,7 @@ def test_a_score_of_two_values_is_no_label(score, answers):
 def test_what_is_called_like_an_output_is_never_the_label(name):
     for columns in ({name: [0, 1]}, {name: ["a", "b"]}):
         assert guessed(**columns).roles.label == "hired"
-        frame = table_of(**columns).frame.drop(columns="hired")
-        suggestion = suggest_roles(frame)
+        suggestion = suggest_roles(table_of(**columns).frame.drop(columns="hired"))
         assert suggestion.roles.label == "" and "no column has two values" in suggestion.reasons["label"]
 
 

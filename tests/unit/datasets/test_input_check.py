@@ -144,13 +144,11 @@ def test_constant_answers_are_noted():
 
 
 def overruled(people, count):
-    """Return the predictions, the first ones turned round."""
     turned = people["predicted"].map({"yes": "no", "no": "yes"})
     return people["predicted"].where(people.index >= count, turned)
 
 
 def by_threshold(column, value):
-    """Return what decides by a score of 0.8 where a column has a value, and of 0.3 elsewhere."""
     return lambda people: np.where(people["score"] >= np.where(people[column] == value, 0.8, 0.3), "yes", "no")
 
 
@@ -354,18 +352,16 @@ def test_a_lone_risk_score_is_a_question_with_every_answer():
 def unnamed_column(kind):
     """Return people without a model's answers, and a column of theirs between 0 and 1 that no name explains."""
     people = base_people()
-    rng = np.random.default_rng(3)
     approved, member = people["approved"] == "yes", people["set"] == "train"
     signal = 2.9 * (np.log(people["income"]) - 10.05) + 0.025 * (people["age"] - 44)
-    logits = {"model": signal, "remembering model": signal + 0.7 * member * np.where(approved, 1.0, -1.0)}
-    if kind in logits:
-        values = 1 / (1 + np.exp(-logits[kind]))
-    else:
-        values = {
-            "income from 0 to 1": people["income"].rank(pct=True),
-            "rate of a department": people["dept"].map({"it": 0.412, "sales": 0.557, "hr": 0.338, "ops": 0.613}),
-            "strong fact": np.clip(rng.beta(2, 8, len(people)) + 0.6 * approved, 0, 1),
-        }[kind]
+    memory = 0.7 * member * np.where(approved, 1.0, -1.0)
+    values = {
+        "model": 1 / (1 + np.exp(-signal)),
+        "remembering model": 1 / (1 + np.exp(-signal - memory)),
+        "income from 0 to 1": people["income"].rank(pct=True),
+        "rate of a department": people["dept"].map({"it": 0.412, "sales": 0.557, "hr": 0.338, "ops": 0.613}),
+        "strong fact": np.clip(np.random.default_rng(3).beta(2, 8, len(people)) + 0.6 * approved, 0, 1),
+    }[kind]
     return people.drop(columns=["predicted", "score"]).assign(wert=values.round(3))
 
 
@@ -482,8 +478,8 @@ def test_absent_answers_are_counted_by_group_with_a_test():
 @pytest.mark.parametrize(("share", "is_reported"), [(0.25, True), (0.0, False)])
 def test_absent_scores_are_said_by_the_column_by_which_they_differ(share, is_reported):
     people = CASES["garden"].frame().rename(columns={"vendor_score": "score"})
-    rng = np.random.default_rng(11)
-    absent = rng.random(len(people)) < 0.08 + share * (people["birthplace"] == "abroad")
+    abroad = people["birthplace"] == "abroad"
+    absent = np.random.default_rng(11).random(len(people)) < 0.08 + share * abroad
     people["score"] = people["score"].where(~absent)
     roles = suggest_roles(people, attribute="sex").roles
     assert roles.score == "score"
@@ -491,7 +487,6 @@ def test_absent_scores_are_said_by_the_column_by_which_they_differ(share, is_rep
     assert ("birthplace" in fact.point) is is_reported
     assert (fact.severity is Severity.CAUTION) is is_reported
     if is_reported:
-        abroad = people["birthplace"] == "abroad"
         assert f"{int((absent & abroad).sum()):,} of {int(abroad.sum()):,}" in fact.point
 
 
@@ -703,8 +698,7 @@ def test_another_attribute_that_may_be_meant_is_asked_for_and_not_guessed(name, 
         return
     fact = only(facts, "attribute")
     assert ("only other text" in fact.more) == (name == "tariff")
-    changed = repaired(suggestion.roles, fact)
-    assert changed == replace(suggest_roles(people, attribute=name).roles, favourable="")
+    assert repaired(suggestion.roles, fact) == replace(suggest_roles(people, attribute=name).roles, favourable="")
     confirmed = repaired(suggestion.roles, fact, -1)
     facts = check_input(people, confirmed, guesses=suggestion.questions)
     assert only(facts, "attribute").severity is Severity.NOTE
@@ -723,18 +717,13 @@ def test_prediction_values_block_until_one_stands_for_the_positive_label():
     assert ((data.predictions == 1) == (people["vendor_decision"] == "pay")).all()  # 1 is good for the person
 
 
-def test_prediction_values_read_the_wrong_way_round_are_turned_by_a_repair():
+def test_prediction_values_that_are_wrong_ambiguous_or_unknown_block():
     people = decided_people()
     wrong = repaired(DECIDED, fact_of(people, "prediction_values", DECIDED), 1)
     assert {"inverted_predictions", "contradiction"} <= blocking(people, wrong)
     assert repaired(wrong, fact_of(people, "contradiction", wrong)).prediction_positive == "refer"
-
-
-def test_prediction_values_that_are_ambiguous_or_unknown_block():
-    people = decided_people()
-    torn = people.assign(
-        fraud=people["fraud"].map({"yes": 2, "no": 1}), vendor_decision=(people["vendor_score"] > 0.3).astype(int)
-    )
+    numbers = people["fraud"].map({"yes": 2, "no": 1})
+    torn = people.assign(fraud=numbers, vendor_decision=(people["vendor_score"] > 0.3).astype(int))
     assert "prediction_values" in blocking(torn, replace(DECIDED, positive="2", favourable="1"))
     assert "prediction_values" in blocking(people, replace(DECIDED, prediction_positive="maybe"))
 

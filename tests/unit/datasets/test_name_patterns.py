@@ -37,15 +37,11 @@ TOOLS = {
         'Scored Probabilities for Class "yes"',
     ),
     "BigQuery ML": ("predicted_approved", "", "predicted_approved_probs"),
-    "Vertex AI": ("predicted_approved", "", "predicted_approved_scores"),
-    "SageMaker Autopilot": ("predicted_label", "", "probability"),
     "DataRobot": ("approved_PREDICTION", "approved_no_PREDICTION", "approved_yes_PREDICTION"),
     "SAS": ("I_approved", "P_approvedno", "P_approvedyes"),
-    "SAS, fixed names": ("EM_CLASSIFICATION", "", "EM_EVENTPROBABILITY"),
     "SPSS Modeler": ("$L-approved", "$LP-no", "$LP-yes"),
     "KNIME": ("Prediction (approved)", "P (approved=no)", "P (approved=yes)"),
     "RapidMiner": ("prediction(approved)", "confidence(no)", "confidence(yes)"),
-    "Dataiku": ("prediction", "proba_no", "proba_yes"),
     "AutoGluon and caret": ("", "no", "yes"),
     "mlr3": ("", "prob.no", "prob.yes"),
     "scikit-learn": ("y_pred", "", "y_proba"),
@@ -73,9 +69,7 @@ def test_of_two_scores_that_of_the_name_known_best_goes_first(best):
 
 def test_the_prediction_s_confidence_is_no_score():
     """PyCaret and SAS write how sure the model is of its prediction, never below one half."""
-    sure = np.maximum(SCORE, 1 - SCORE)
-    frame = people(prediction_label=PREDICTED_TEXTS, prediction_score=sure)
-    roles = suggest_roles(frame).roles
+    roles = suggest_roles(people(prediction_label=PREDICTED_TEXTS, prediction_score=np.maximum(SCORE, 1 - SCORE))).roles
     assert (roles.prediction, roles.score, roles.excluded) == ("prediction_label", "", ("prediction_score",))
 
 
@@ -120,7 +114,6 @@ def test_a_feature_stays_a_feature(column, cells):
     assert column not in suggest_roles(frame, label="approved").roles.excluded
 
 
-TRAINED = np.arange(N) % 3 == 0
 SETS = {
     "split": ("train", "val"),
     "dataset": ("development", "oot"),
@@ -135,9 +128,8 @@ SETS = {
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_set_by_its_values(name):
-    frame = people(predicted=PREDICTED_TEXTS, **{name: np.where(TRAINED, *SETS[name])})
-    roles = suggest_roles(frame).roles
-    assert roles.sets == name
+    frame = people(predicted=PREDICTED_TEXTS, **{name: np.where(np.arange(N) % 3 == 0, *SETS[name])})
+    assert suggest_roles(frame).roles.sets == name
     sets = named_sets(SETS[name], name)
     assert [sets[value] for value in SETS[name]] == ["train", "test"]
 

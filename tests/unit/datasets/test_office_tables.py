@@ -92,10 +92,9 @@ def table_of(separator, **columns):
         (",", ["1,234", "850"], ["2,5", "3"], [1.234, 850.0], "decimal comma"),
         ("\t", ["1.234", "850"], ["1.234,5", "3"], [1234, 850], "'1.234' is read as 1234"),
         (";", ["1.234", "850"], None, ["1.234", "850"], "Kept as text because '1.234' may mean 1.234 or 1234"),
-        (";", ["1.234", "0"], None, [1.234, 0.0], "'1.234' is read as 1.234, though it may mean 1234"),
         ("\t", ["1,234", "2,500"], None, [1.234, 2.5], "though it may mean 1234"),
         (";", ["1.234", "850"], ["01.11", "46.90"], ["1.234", "850"], "Kept as text because"),
-        (";", ["1.234", "0"], [f"111.222.{i}" for i in range(100, 160)], [1.234, 0.0], "though it may mean 1234"),
+        (";", ["1.234", "0"], [f"111.222.{i}" for i in range(100, 160)], [1.234, 0.0], "is read as 1.234, though"),
     ],
 )
 def test_doubt_is_settled_by_the_table_or_gives_a_note(separator, cells, second_cells, expected, fragment):
@@ -148,7 +147,6 @@ _TEXTS = st.text(st.sampled_from("abcdefgh äöüéß –,;|\"'\n\t"), min_size=
 _INTEGERS = st.integers(-(10**12), 10**12) | st.integers(-2000, 2000)
 _DECIMALS = st.decimals(-(10**7), 10**7, places=2) | st.decimals(-50, 5000, places=3)
 _KINDS = {"text": _TEXTS, "whole": _INTEGERS, "decimals": _DECIMALS, "both": _INTEGERS | _DECIMALS}
-
 
 _DIALECTS = st.builds(Dialect, **{name: st.sampled_from(values) for name, values in CHOICES.items()}).filter(
     lambda d: d.thousands != d.decimal and (d.encoding != "cp1252" or d.thousands != "\u202f")

@@ -25,7 +25,7 @@ LABELS = (*SPELLINGS, ("<=50K", ">50K"), ("bad", "Good one"), ("2", "1"))
 CASES = (str, str.upper, str.capitalize)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     label=st.sampled_from(LABELS),
     positive=st.sampled_from((0, 1)),
@@ -113,7 +113,7 @@ def test_without_attack_records_half_of_the_test_records_are_the_attackers():
     decisions=st.lists(st.booleans(), min_size=40, max_size=40),
     ordered=st.booleans(),
 )
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_the_order_of_scores_against_all_pairs(scores, decisions, ordered):
     answers = decisions[: len(scores)]
     if ordered:  # at the threshold both answers are given
