@@ -7,9 +7,8 @@ record more moves every table it is released from by what the ledger has paid fo
 
 import itertools
 import math
-from collections import Counter
+from collections import Counter, namedtuple
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -59,15 +58,8 @@ def plain_shares(tree, record, n_classes):
     return [tree[label] / tree.total() for label in range(n_classes)]
 
 
-@dataclass(frozen=True)
-class Case:
-    """A small table: codes (n, d), labels (n,), codes of each column, classes, depth."""
-
-    codes: np.ndarray
-    labels: np.ndarray
-    sizes: tuple[int, ...]
-    n_classes: int
-    depth: int
+Case = namedtuple("Case", "codes labels sizes n_classes depth")
+"""A small table: codes (n, d), labels (n,), codes of each column, classes, depth."""
 
 
 @st.composite

@@ -257,20 +257,16 @@ def filled(text, inputs, outputs):
 def act(folder, **arguments):
     """Run the action's steps as GitHub does; return the exit code of the last, its outputs, and the summary."""
     inputs = {name: arguments.get(name.replace("-", "_"), x.get("default", "")) for name, x in ACTION["inputs"].items()}
-    bin_ = folder / "bin"
-    bin_.mkdir(exist_ok=True)
-    command = bin_ / "fairleak"
+    command = folder / "bin" / "fairleak"
+    command.parent.mkdir(exist_ok=True)
     quick = 'first=$1; shift; if [ "$first" = audit ]; then set -- --no-self-test "$@"; fi'
     command.write_text(f'#!/bin/sh\n{quick}\nexec "{sys.executable}" -m core "$first" "$@"\n')
     command.chmod(0o755)
-    file, summary, outputs, code = folder / "output.txt", folder / "summary.md", {}, 0
+    file, summary, outputs = folder / "output.txt", folder / "summary.md", {}
     summary.write_text("")
-    places = {
-        "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": f"{os.environ['PYTHONPATH']}{os.pathsep}{ROOT}",
-        **{"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(file)},
-        **{"GITHUB_STEP_SUMMARY": str(summary), "RUNNER_TEMP": str(folder)},
-    }
+    places = {"GITHUB_OUTPUT": str(file), "GITHUB_STEP_SUMMARY": str(summary), "RUNNER_TEMP": str(folder)}
+    places |= {"GITHUB_ACTION_PATH": str(ROOT), "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"}
+    places["PYTHONPATH"] = f"{os.environ['PYTHONPATH']}{os.pathsep}{ROOT}"
     for step in ACTION["runs"]["steps"]:
         assert step["shell"] == "bash" and "${{" not in step["run"], "expressions reach bash as variables alone"
         file.write_text("")
@@ -278,11 +274,10 @@ def act(folder, **arguments):
         bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
         done = finished(bash, progress=lambda: entries(folder), cwd=folder, env=env)
         outputs[step["id"]] = dict(line.split("=", 1) for line in file.read_text().splitlines())
-        code = done.returncode
-        if code:
+        if done.returncode:
             break
     action_outputs = {name: filled(x["value"], inputs, outputs) for name, x in ACTION["outputs"].items() if outputs}
-    return code, action_outputs, summary.read_text()
+    return done.returncode, action_outputs, summary.read_text()
 
 
 @pytest.fixture

@@ -215,8 +215,7 @@ def test_a_copy_of_the_score_among_the_features(name):
 @pytest.mark.parametrize(("width", "is_near"), [(0.08, True), (0.6, False)])
 def test_a_noisy_copy_of_the_score_is_a_caution_until_it_is_left_out_or_confirmed(width, is_near):
     people = base_people()
-    score = people["score"].to_numpy()
-    frame = people.assign(x17=score + noise(score.size, width))
+    frame = people.assign(x17=people["score"] + noise(len(people), width))
     near = [fact for fact in check_input(frame, ROLES) if fact.kind == "near_score"]
     assert [fact.severity for fact in near] == [Severity.CAUTION] * is_near
     assert blocking(frame) == set()
@@ -326,13 +325,13 @@ def test_three_outcomes_are_a_question_with_a_repair_for_each_value():
 
 def test_spellings_are_said_whether_they_are_taken_as_one_or_not():
     table = read_case("trailing_period")[0]
-    raw = CASES["trailing_period"].frame()
     assert set(table.frame["approved"]) == {">50K", "<=50K"}
     roles = replace(ROLES, positive=">50K", favourable=">50K")
     fact = fact_of(table.frame, "spellings", roles)
     assert (">50K. as >50K" in fact.text, fact.severity) == (True, Severity.GUESS)
     assert fact_of(table.frame, "spellings", repaired(roles, fact)).severity is Severity.NOTE
-    assert "different values" in fact_of(raw, "spellings", roles).text  # a frame that no file was read for
+    raw = CASES["trailing_period"].frame()  # that no file was read for
+    assert "different values" in fact_of(raw, "spellings", roles).text
 
 
 def test_a_lone_risk_score_is_a_question_with_every_answer():

@@ -100,7 +100,6 @@ BAD_TABLES = [
     (TABLE + "u1;i5;5;\n", r"the same attribute, person 'u1' has none or several"),
     (TABLE + ";i5;5;a\n", r"must have a person, got one without"),
     ("\n".join(["person;item;rating;attribute", *(f"u1;i{i};5;a" for i in range(60))]), r"at least 30 people, got 1\."),
-    (TABLE.replace(";a\n", ";b\n"), r"'attribute' must have 2 to 30 values .*, got 1"),
 ]
 
 
