@@ -259,13 +259,14 @@ def membership_result(rng, names=()):
         if rng.random() < 0.9
     )
     size, levels = pick(rng, 5, 60, 3000), pick(rng, 0, 1, 4)
+    attack = pick(rng, *STRONGEST)
     return members.result(
-        pick(rng, *STRONGEST),
+        attack,
         names,
         muted=bool(rng.random() < 0.3),
         disparities=results,
         too_small=(("a", nasty(rng, 160)),),
-        low_fpr=tuple(members.low_fpr(gap_of(rng), group=a, reference=b, reason=reason) for a, b in several),
+        gaps={attack: [members.low_fpr(gap_of(rng), group=a, reference=b, reason=reason) for a, b in several]},
         curve=members.roc(rng.random(), size, levels),
         curves_by_group=tuple(members.roc(rng.random(), size, levels, seed=i) for i in range(len(names))),
     )

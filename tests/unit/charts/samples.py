@@ -1,6 +1,5 @@
 """Invented findings of membership audits and studies of AttriGuard, to draw."""
 
-import math
 from functools import cache
 from types import SimpleNamespace
 
@@ -10,7 +9,7 @@ from core.stats.estimates import Estimate, not_measured
 from core.studies.attriguard.result import Guesses
 from core.studies.membership import DisparityResult, GapTest
 from core.studies.membership.disparity import RangeTable
-from core.studies.membership.findings import EPSILONS, CurveBand
+from core.studies.membership.findings import CurveBand
 from core.studies.membership.roc import Roc
 from core.studies.membership.tpr_gaps import GapResult
 from tests.unit.attriguard.conftest import exposure
@@ -26,7 +25,7 @@ def gap_test(value):
     return GapTest(p_value=0.0005, p_adjusted=0.001, smallest_detectable=0.026, significant=abs(value) > 0.03)
 
 
-def compared(values=(0.131, 0.210, -0.079), *, group="women", reference="men", half=0.018):
+def compared(values, *, group, reference, half):
     """Return the three gaps of a group against others."""
     gaps = dict(zip(("vd", "fpr_gap", "advantage_gap"), values, strict=True))
     rates = {"tpr": (estimate(0.95), estimate(0.95 - values[0])), "fpr": (estimate(0.8), estimate(0.8 - values[1]))}
@@ -35,12 +34,12 @@ def compared(values=(0.131, 0.210, -0.079), *, group="women", reference="men", h
     return DisparityResult(group=group, reference=reference, tests=tests, **estimates, **rates)
 
 
-def low_fpr(value=-0.051, *, group="women", reference="men", reason="", half=0.013):
+def low_fpr(value, *, group, reference, reason):
     return GapResult(
         group=group,
         reference=reference,
         fpr=0.01,
-        estimate=not_measured() if reason else estimate(value, half),
+        estimate=not_measured() if reason else estimate(value, 0.013),
         rates=(estimate(0.064), estimate(0.064 - value)),
         test=None if reason else gap_test(value),
         reason=reason,
@@ -59,12 +58,7 @@ def roc(lift, n=3000, levels=0, seed=1):
     return Roc(fpr=fpr, tpr=tpr, auc=estimate(float(np.trapezoid(tpr, fpr)), 0.008), n_members=n, n_outsiders=n)
 
 
-def ranges(
-    differences=(-0.005, -0.006, -0.008, -0.013, -0.015, -0.02, -0.022, -0.025, -0.025, 0.27),
-    *,
-    group="women",
-    reference="men",
-):
+def ranges(differences, *, group, reference):
     return RangeTable(
         group=group,
         reference=reference,
@@ -73,32 +67,18 @@ def ranges(
     )
 
 
-def result(attack="lira", names=("men", "women"), **changes):
+def result(attack, names, curve, **changes):
     """Return what is drawn of a result whose strongest attack is this one."""
-    dataset = SimpleNamespace(group_names=names, n_groups=len(names))
-    facts = {
-        "strongest": attack,
-        "curve": roc(0.7),
-        "curves_by_group": (roc(0.5, 2000, seed=3), roc(0.9, seed=2)),
-        "disparities": (compared(),),
-        "too_small": (),
-        "low_fpr": (low_fpr(),),
-        "ranges": (ranges(),),
-        "muted": False,
-        "subject": SimpleNamespace(dataset=dataset),
-    } | changes
-    facts |= {"curves": {attack: facts.pop("curve")}, "gaps": {attack: facts.pop("low_fpr")}}
-    return SimpleNamespace(**facts)
+    subject = SimpleNamespace(dataset=SimpleNamespace(group_names=names, n_groups=len(names)))
+    return SimpleNamespace(strongest=attack, curves={attack: curve}, subject=subject, **changes)
 
 
-def bands(epsilons=EPSILONS, *, repeats=25):
+def bands(epsilons, *, repeats):
     """Return bands over epsilon that rise with it, one for each number of a curve."""
-    half = 0.012 if repeats > 1 else math.nan
     names = ("accuracy_train", "accuracy_test", "auc", "vd", "fpr_gap", "advantage_gap")
     curve_bands = []
     for i, epsilon in enumerate(epsilons):
-        share = EPSILONS.index(epsilon) / (len(EPSILONS) - 1)
-        estimates = {name: estimate(0.1 * k + 0.1 * share, half) for k, name in enumerate(names)}
+        estimates = {name: estimate(0.1 * k + 0.01 * i) for k, name in enumerate(names)}
         curve_bands.append(CurveBand(at=epsilon, variant="epsilon", repeats=max(1, repeats - i), values=estimates))
     return curve_bands
 
@@ -108,9 +88,9 @@ ATTACKERS = ("logistic", "forest", "network", "boosting", "adversarial", "distil
 
 
 @cache
-def study(values=2, people=200, attackers=ATTACKERS, seed=1):
+def study(values=2, people=200, attackers=ATTACKERS):
     """Return a study of invented guesses; an attacker further down the list is moved less by the noise."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     shares = np.sort(rng.dirichlet(np.full(values, 5.0)))[::-1]
     truth = rng.choice(values, people, p=shares)
     predicted = np.where(rng.random(people) < 0.6, truth, rng.choice(values, people, p=shares))

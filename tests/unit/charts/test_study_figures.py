@@ -74,7 +74,7 @@ def test_the_bars_of_a_waterfall_join():
 
 def test_the_roc_tells_what_is_caught_at_one_percent():
     by_group = (roc(2.0, 4000, seed=2), roc(0.3, 3000, seed=3))
-    figure = check(draw_roc(result(curves_by_group=by_group)))
+    figure = check(draw_roc(result("lira", ("men", "women"), roc(0.7), curves_by_group=by_group)))
     for name, group_roc in zip(("men", "women"), by_group, strict=True):
         caught = group_roc.tpr_at(0.01).value  # as in the report
         assert any(f"{name} {100 * caught:.1f}%" in text for text in written(figure))
@@ -87,12 +87,13 @@ def test_the_roc_tells_what_is_caught_at_one_percent():
 @pytest.mark.parametrize(("members", "names"), [(100, ["women", "men"]), (99, ["all"])])
 def test_draw_roc_gives_groups_of_a_hundred_their_curves(members, names):
     by_group = tuple(replace(roc(lift), n_members=members) for lift in (0.5, 2.0))
-    labels = written(check(draw_roc(result(curves_by_group=by_group))))
+    labels = written(check(draw_roc(result("lira", ("men", "women"), roc(0.7), curves_by_group=by_group))))
     assert [text.split()[0] for text in labels if text.endswith("%")] == names
 
 
 def test_ten_steps_add_up_to_vd():
-    range_table = ranges()
+    differences = (-0.005, -0.006, -0.008, -0.013, -0.015, -0.02, -0.022, -0.025, -0.025, 0.27)
+    range_table = ranges(differences, group="women", reference="men")
     figure = check(draw_ranges(range_table))
     bars = [(trace.base[0], trace.x[0]) for trace in figure.data if trace.type == "bar"]
     steps = [100 * difference for difference in range_table.differences]
