@@ -288,7 +288,7 @@ def by_epsilon(draw, rng):
 
 
 def _fairpick(rng):
-    places = [place for place in product((0.4, 0.6, 0.8, 1.0), ("fairpick", "random")) if rng.random() < 0.8]
+    places = [spot for spot in product((0.4, 0.6, 0.8, 1.0), ("fairpick", "random")) if rng.random() < 0.8]
     measure = pick(rng, "vd", "fpr_gap", "advantage_gap")
     curve_bands = [
         CurveBand(at=at, variant=variant, repeats=5, values={measure: members.estimate(gap_of(rng), 0.02)})

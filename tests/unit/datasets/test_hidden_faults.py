@@ -102,8 +102,8 @@ def of_the_decision_as_label(people):
     decided = people.frame["score"] >= 0.5
     changed = np.random.default_rng(5).random(N) < 0.03
     answers = {"predicted": decided, "repaid": decided ^ changed}
-    words = {name: np.where(answer, "yes", "no") for name, answer in answers.items()}
-    return people.frame.drop(columns="score").assign(**words)
+    texts = {name: np.where(answer, "yes", "no") for name, answer in answers.items()}
+    return people.frame.drop(columns="score").assign(**texts)
 
 
 PLANTED = {

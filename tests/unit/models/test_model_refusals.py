@@ -108,7 +108,7 @@ def test_damaged_files_are_refused_or_answer(name, data):
 
 ADD = helper.make_node("Add", ["x", "w"], ["p"])
 NEG = helper.make_node("Neg", ["x"], ["p"])
-OWN = helper.make_node("Run", ["x"], ["p"], domain="my.ops")
+FOREIGN = helper.make_node("Run", ["x"], ["p"], domain="my.ops")
 UNKNOWN = helper.make_node("NoSuchOperator", ["x"], ["p"])
 
 
@@ -123,7 +123,7 @@ def claiming(**fields):
 
 GRAPHS = {
     "an operator of its own": (
-        lambda: graph([OWN], domains=[helper.make_opsetid("my.ops", 1)]),
+        lambda: graph([FOREIGN], domains=[helper.make_opsetid("my.ops", 1)]),
         "'Run' of 'my.ops' is not part of the ONNX standard",
     ),
     "functions": (own_function, "functions of its own"),
