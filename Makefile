@@ -7,7 +7,6 @@
 # make reference  prints the long tables of the papers beside ours (hours; RECORD=file to stop and continue)
 # make docs       writes the reference pages, the lesson, and the recorded figures of README and results again
 # make site       builds the documentation's site in _site
-# make size       counts files and lines of each room of the source
 # make pictures   takes the README's pictures anew
 PYTHON ?= python3
 VENV := .venv
@@ -16,7 +15,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One small network or forest per core is faster than every library starting its own threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: site run test test-all lint benchmark audit reference docs pictures size clean
+.PHONY: site run test test-all lint benchmark audit reference docs pictures clean
 
 run: $(VENV)/run.done
 	$(BIN)/python -m streamlit run serve.py $(ARGS)
@@ -53,9 +52,6 @@ docs: $(VENV)/run.done
 
 site: $(VENV)/test.done
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs . _site
-
-size: $(VENV)/test.done
-	$(BIN)/python -m tests.house
 
 pictures: $(VENV)/test.done
 	$(BIN)/python -m tests.pictures

@@ -1,10 +1,7 @@
-"""The source as a house: files, tokens, names, which takes what from which; `make size` prints what a reader meets."""
+"""The source as a house: its files and names, and which file takes what from which."""
 
 import ast
-import io
 import re
-import tokenize
-from collections import Counter, defaultdict
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -19,8 +16,6 @@ PRIVATE_VOCABULARY = frozenset(
     )
 )
 """Words that name nothing to a stranger; no name ends in one."""
-
-_SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
 
 
 def module_of(path):
@@ -116,64 +111,3 @@ def last_word(name):
 def class_names(path):
     """Yield the names of a file's classes."""
     yield from (node.name for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef))
-
-
-def _counted_lines(path):
-    """Count tokens, statements and lines of code, without docstrings, comments and imports."""
-    silent = set()
-    for node in ast.walk(tree(path)):
-        is_text = (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        )
-        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
-            silent.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    figures = Counter()
-    code_lines = set()
-    for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
-        if token.type in _SILENT or token.start[0] in silent:
-            continue
-        figures["statements" if token.type == tokenize.NEWLINE else "tokens"] += 1
-        code_lines.update(range(token.start[0], token.end[0] + 1))
-    figures["code lines"] = len(code_lines)
-    return figures
-
-
-def figures_of(paths):
-    """Return tokens, density and names of some files, by what they are called."""
-    counts = sum(map(_counted_lines, paths), Counter())
-    homes = defaultdict(set)
-    for path in paths:
-        for name in class_names(path):
-            homes[name.lstrip("_")].add(path)
-    nodes = [node for path in paths for node in ast.walk(tree(path))]
-    packed = sum(
-        isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) and isinstance(node.targets[0], ast.Tuple)
-        for node in nodes
-    )
-    thousands = counts["code lines"] / 1000
-    return {
-        "tokens": counts["tokens"],
-        "lines of code": counts["code lines"],
-        "tokens a statement": counts["tokens"] / counts["statements"],
-        "inline ifs per 1,000 lines of code": sum(isinstance(node, ast.IfExp) for node in nodes) / thousands,
-        "packed assignments per 1,000 lines of code": packed / thousands,
-        "private names": sum(last_word(name) in PRIVATE_VOCABULARY for path in paths for name in declared_names(path)),
-        "class names with two meanings": sum(len(paths) > 1 for paths in homes.values()),
-        "files": len(paths),
-    }
-
-
-def main():
-    """Print what a stranger has to read of the source and of the tests."""
-    of_source = figures_of(list(sources().values()))
-    of_tests = figures_of(sorted((ROOT / "tests").rglob("*.py")))
-    print(f"{'':46}{'source':>9}{'tests':>9}")
-    for name, value in of_source.items():
-        form = "9,.4g" if value < 1000 else "9,"
-        print(f"{name:46}{value:{form}}{of_tests[name]:{form}}")
-    rooms_in_core = [path for path in (ROOT / "core").iterdir() if not path.name.startswith(("_", "."))]
-    print(f"{'names in core':46}{len(rooms_in_core):9}")
-
-
-if __name__ == "__main__":
-    main()
