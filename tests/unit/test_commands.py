@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.base.settings_text import parsed, quoted
-from core.cli.console import visible
+from core.cli.console import table, visible
 from core.datasets import demo_table
 from core.stats.estimates import Estimate, percent
 from core.studies.attriguard import ATTACKER_TITLES
@@ -191,3 +191,8 @@ def test_a_text_in_toml_is_seen_and_read_back(text):
     written = quoted(text)
     assert parsed(f"a = {written}\nb = 1", name="It") == {"a": text, "b": 1}
     assert not {"\x1b", "\r", "\u202e", "\u2066", "\u200f", "\u2028"} & set(written)
+
+
+def test_table_has_the_first_column_flush_left_and_numbers_flush_right():
+    lines = table([{"who": "a", "n": "1"}, {"who": "bcde", "n": "23"}]).splitlines()
+    assert lines == ["who    n", "----  --", "a      1", "bcde  23"]
