@@ -45,6 +45,7 @@ from .columns import (
     encode,
     is_number,
     is_numeric,
+    numbers_of,
     parse_bool,
     quoted,
     text_of,
@@ -473,7 +474,7 @@ def score_values(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
         raise InputError(
             f"The score {quoted(name)} must be a column of numbers in [0, 1], got {quoted(strange)}."
         )
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = numbers_of(column)
     outside = values[(values < 0.0) | (values > 1.0)]
     if outside.size:
         worst = float(outside[np.argmax(np.abs(outside))])

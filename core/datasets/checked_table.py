@@ -22,7 +22,7 @@ from ..base.errors import InputError
 from ..base.serialize import Result
 from ..base.validation import Floats, Ints, Mask, child_generator
 from ..stats.estimates import Estimate, normal_quantile, percent
-from .columns import as_text, is_numeric, label_codes, text_of
+from .columns import as_text, finite_numbers, is_numeric, label_codes, numbers_of, text_of
 from .name_patterns import ColumnContent, Content, contents_of, few_texts, is_score
 from .roles import Roles, as_written, groups_of
 from .splits import SETS, named_sets, one_row_a_person
@@ -250,7 +250,7 @@ def is_ordered(column: pandas.Series, score: pandas.Series) -> bool:
     codes, texts = text_codes(column)
     if len(texts) != 2:
         return False
-    return divides(codes, score.to_numpy(dtype=np.float64, na_value=np.nan))
+    return divides(codes, numbers_of(score))
 
 
 def divides(codes: Ints, scores: Floats) -> bool:
@@ -276,6 +276,20 @@ def text_codes(column: pandas.Series) -> tuple[Ints, tuple[str, ...]]:
     as_texts = as_text(pd.Series(cells))
     places, texts = as_texts.factorize()
     return np.where(codes >= 0, np.append(places, -1)[codes], -1), tuple(map(str, texts))
+
+
+def numbers_or_codes(column: pandas.Series) -> Floats:
+    """Return a column's numbers, nan where one is missing or infinite; of other columns the codes of their texts."""
+    if is_numeric(column):
+        return finite_numbers(column)
+    return text_codes(column)[0].astype(np.float64)
+
+
+def filled_with_median(numbers: Floats) -> Floats:
+    """Return numbers with their median where one is missing; zeros where all are."""
+    finite = np.isfinite(numbers)
+    median = np.median(numbers[finite]) if finite.any() else 0.0
+    return np.where(finite, numbers, median)
 
 
 def value_counts(codes: Ints, texts: Sequence[str]) -> Counter[str]:
@@ -310,7 +324,7 @@ def unnamed_scores(
     if len(few_texts(sample[label])) < 2:
         return {}
     areas = {
-        name: label_area(_numbers(sample[name]), sample[label])
+        name: label_area(finite_numbers(sample[name]), sample[label])
         for name in frame.columns
         if name != label and name not in without and _is_fine_share(sample[name])
     }
@@ -333,12 +347,6 @@ def unnamed_scores(
 def _is_fine_share(column: pandas.Series) -> bool:
     """Whether a column holds numbers between 0 and 1 of two decimals or more."""
     return is_score(column) and bool((column.round(1) != column)[column.notna()].any())
-
-
-def _numbers(column: pandas.Series) -> Floats:
-    """Return a column's numbers, nan where there is none."""
-    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def label_area(numbers: Floats, label: pandas.Series) -> float:
@@ -367,7 +375,7 @@ def _told_share(sample: pandas.DataFrame, name: str) -> tuple[float, str]:
     codes: dict[str, Ints] = {}
     for column in sample.columns.drop(name):
         if is_numeric(sample[column]):
-            inputs[column] = _numbers(sample[column])
+            inputs[column] = finite_numbers(sample[column])
             codes[column] = bin_codes(inputs[column])
         else:
             codes[column] = text_codes(sample[column])[0]
@@ -587,7 +595,7 @@ class CheckedTable:
         """Scores, nan where there is none; None without a column of numbers."""
         if not self.has(self.roles.score) or not is_numeric(self.frame[self.roles.score]):
             return None
-        return _numbers(self.frame[self.roles.score])
+        return finite_numbers(self.frame[self.roles.score])
 
     @cached_property
     def predictions(self) -> Ints | None:

@@ -26,6 +26,7 @@ from .columns import (
     is_numeric,
     is_written_as_label,
     listed,
+    numbers_of,
     text_of,
 )
 from .name_patterns import (
@@ -384,7 +385,7 @@ def _best_area(table: CheckedTable, names: Collection[str]) -> str:
     for name in names:
         if not is_numeric(table.frame[name]):
             continue
-        values = table.frame[name].iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
+        values = numbers_of(table.frame[name].iloc[rows])
         finite = np.isfinite(values)
         area = area_under_curve(positive[finite], values[finite])
         if area is None or max(area.value, 1.0 - area.value) <= best:

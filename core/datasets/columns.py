@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from ..base.caveats import Caveat, CaveatKind
 from ..base.errors import InputError
+from ..base.validation import Floats
 
 if TYPE_CHECKING:
     import pandas
@@ -93,6 +94,17 @@ def is_numeric(column: pandas.Series) -> bool:
     import pandas as pd
 
     return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
+
+
+def numbers_of(column: pandas.Series) -> Floats:
+    """Return a column's cells as numbers, nan where one is missing."""
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def finite_numbers(column: pandas.Series) -> Floats:
+    """Return a column's cells as numbers, nan where one is missing or infinite."""
+    numbers = numbers_of(column)
+    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def is_number(text: str) -> bool:
@@ -388,7 +400,7 @@ def encode(
     for name in frame.columns:
         column = frame[name]
         if numeric := is_numeric(column):
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            values = numbers_of(column)
             absent = np.isnan(values)
             filled += int(absent.sum())
             values = np.where(absent, np.nanmedian(values), values)

@@ -29,14 +29,14 @@ from .checked_table import (
     area_under_curve,
     halves,
     mean_ranks,
+    numbers_or_codes,
     text_codes,
 )
-from .columns import is_numeric, names_records, text_of
+from .columns import finite_numbers, is_numeric, names_records, text_of
 from .name_patterns import few_texts
 from .splits import named_sets
 
 if TYPE_CHECKING:
-    import pandas
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.pipeline import Pipeline
 
@@ -297,14 +297,9 @@ def _features(table: CheckedTable) -> list[str]:
 
 def _matrix(table: CheckedTable, rows: Ints) -> Floats:
     """Return the features of some rows: numbers as they are, texts as codes."""
-    return np.column_stack([_numbers(table.frame[name].iloc[rows]) for name in _features(table)])
-
-
-def _numbers(column: pandas.Series) -> Floats:
-    if is_numeric(column):
-        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        return np.where(np.isfinite(numbers), numbers, np.nan)
-    return text_codes(column)[0].astype(np.float64)
+    return np.column_stack(
+        [numbers_or_codes(table.frame[name].iloc[rows]) for name in _features(table)]
+    )
 
 
 def _calibration_slope(scores: Floats, truth: Mask) -> float:
@@ -399,7 +394,7 @@ def _compared_columns(table: CheckedTable) -> list[npt.NDArray[np.float32]]:
     for name in (*_features(table), table.roles.label, table.roles.sensitive):
         column = table.frame[name]
         if is_numeric(column):
-            columns.append((mean_ranks(_numbers(column)) / len(column)).astype(np.float32))
+            columns.append((mean_ranks(finite_numbers(column)) / len(column)).astype(np.float32))
         else:
             codes = text_codes(column)[0].astype(np.float32)
             columns.append(np.where(codes < 0, np.float32(np.nan), codes))

@@ -61,6 +61,7 @@ from .columns import (
     label_codes,
     listed,
     names_records,
+    numbers_of,
     text_of,
     with_crossed,
 )
@@ -342,11 +343,11 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
         except InputError:
             pass
         else:
-            sides["attribute"] = codes.to_numpy(dtype=np.float64, na_value=np.nan)
+            sides["attribute"] = numbers_of(codes)
             cautioned += _baseline(sides["attribute"], names, roles)
     if roles.label and roles.positive:
         text = as_text(frame[roles.label])
-        sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
+        sides["label"] = numbers_of(text == roles.positive)
     if roles.prediction in frame:
         codes = as_text(frame[roles.prediction]).factorize()[
             0
@@ -497,7 +498,7 @@ def _decisions_left_out(frame: pandas.DataFrame, roles: Roles) -> Iterator[Fact]
     """Say that a decision which is left out is not what a threshold on the score would say."""
     if roles.prediction or roles.score not in frame or not is_numeric(frame[roles.score]):
         return
-    scores = frame[roles.score].to_numpy(dtype=np.float64, na_value=np.nan)
+    scores = numbers_of(frame[roles.score])
     if roles.label in frame:
         label_values = few_texts(frame[roles.label])
     else:
@@ -592,7 +593,7 @@ def _near_copies(
 def _codes(column: pandas.Series) -> npt.NDArray[np.int64]:
     """Return a column's values as codes from 0, of many numbers their bins of about equal size; 0 is a missing cell."""
     if is_numeric(column):
-        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = numbers_of(column)
         present = numbers[np.isfinite(numbers)]
         bins = min(_MOST_BINS, present.size // _ROWS_PER_BIN)
         if bins > 1 and np.unique(present).size > bins:

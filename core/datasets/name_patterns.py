@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.serialize import Result
-from .columns import ID_TERMS, as_text, bare_name, is_numeric, plain_name
+from .columns import ID_TERMS, as_text, bare_name, is_numeric, numbers_of, plain_name
 from .roles import MOST_LABELS
 from .splits import TESTED_ON, TRAINED_ON, named_set, named_sets
 
@@ -826,7 +826,7 @@ def has_unit_sum(frame: pandas.DataFrame, names: Sequence[str]) -> bool:
     """Whether the columns sum to one in every record but for rounding."""
     total = np.zeros(len(frame))
     for name in names:
-        total += frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        total += numbers_of(frame[name])
     present = total[~np.isnan(total)]
     return bool(present.size and np.abs(present - 1.0).max() < 0.02 * len(names))
 

@@ -40,6 +40,7 @@ from .columns import (
     is_numeric,
     is_written_as_label,
     names_records,
+    numbers_of,
     parse_bool,
     text_of,
     with_crossed,
@@ -423,7 +424,7 @@ def _is_written_like(
 
 def _is_confidence(score: pandas.Series, prediction: pandas.Series) -> bool:
     """Whether a column is how sure a model is of its prediction: never below one half, whichever it predicts."""
-    values = score.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = numbers_of(score)
     if (
         prediction.nunique() != 2
         or not np.nanmin(values) >= 0.5
@@ -593,7 +594,7 @@ def told_by(
     for name in dict.fromkeys((*filter(None, answers), *possible)):
         cells = frame[name].iloc[rows]
         if is_numeric(cells):
-            values = cells.to_numpy(dtype=np.float64, na_value=np.nan)
+            values = numbers_of(cells)
         elif name != column and len(few_texts(cells)) == 2:
             numbers = as_text(cells).factorize()[0].astype(np.float64)
             values = np.where(numbers < 0, np.nan, numbers)
@@ -698,7 +699,7 @@ def _measured_positive(frame: pandas.DataFrame, roles: Roles, values: list[str])
     rows = sample_rows(len(frame))
     label = as_text(frame[roles.label].iloc[rows]).to_numpy(dtype=object, na_value="")
     if roles.score:
-        answers = frame[roles.score].iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
+        answers = numbers_of(frame[roles.score].iloc[rows])
     elif roles.prediction:
         text = as_text(frame[roles.prediction].iloc[rows])
         codes = {
@@ -709,7 +710,7 @@ def _measured_positive(frame: pandas.DataFrame, roles: Roles, values: list[str])
             return (
                 ""  # written as the label is, so that they say of every value what they are about
             )
-        answers = text.map(codes).to_numpy(dtype=np.float64, na_value=np.nan)
+        answers = numbers_of(text.map(codes))
     else:
         return ""
     answered = ~np.isnan(answers) & (label != "")

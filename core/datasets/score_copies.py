@@ -37,6 +37,7 @@ from .checked_table import (
     best_cut_accuracy,
     bin_codes,
     explained_share,
+    filled_with_median,
     halves,
     mean_ranks,
     means_by_code,
@@ -44,7 +45,7 @@ from .checked_table import (
     rank_correlation,
     text_codes,
 )
-from .columns import is_numeric, text_of
+from .columns import finite_numbers, is_numeric, numbers_of, text_of
 from .name_patterns import Content, is_score
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def _column(column: pandas.Series, name: str) -> _CodedFeature | None:
     if column.dtype.kind in "mM":
         return None
     if is_numeric(column):
-        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = numbers_of(column)
         present = numbers[np.isfinite(numbers)]
         if not present.size or present.min() == present.max():
             return None
@@ -371,20 +372,14 @@ def _model_input(column: _CodedFeature, rows: Ints) -> Floats:
 
 def _is_neighbour(column: _CodedFeature, suspect: _CodedFeature, rows: Ints) -> bool:
     """Whether another feature says much the same as the one in question."""
-    ranks = mean_ranks(_filled(_model_input(suspect, rows)))
+    ranks = mean_ranks(filled_with_median(_model_input(suspect, rows)))
     if column.numbers is not None and suspect.numbers is not None:
         correlation = rank_correlation(
-            _filled(column.numbers[rows]), _filled(suspect.numbers[rows])
+            filled_with_median(column.numbers[rows]), filled_with_median(suspect.numbers[rows])
         )
         if abs(correlation) > NEIGHBOUR:
             return True
     return explained_share(ranks, column.codes[rows]) > NEIGHBOUR**2
-
-
-def _filled(values: Floats) -> Floats:
-    finite = np.isfinite(values)
-    median = np.median(values[finite]) if finite.any() else 0.0
-    return np.where(finite, values, median)
 
 
 def boosted_share(matrix: Floats, target: Floats) -> float:
@@ -418,10 +413,7 @@ def copy_facts(table: CheckedTable) -> Iterable[Fact]:
         return
     for name in left_out_answers(table):
         if is_numeric(table.frame[name]):
-            scores = table.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
-            yield from _copies_of(
-                table, np.where(np.isfinite(scores), scores, np.nan), None, "", name
-            )
+            yield from _copies_of(table, finite_numbers(table.frame[name]), None, "", name)
 
 
 def left_out_answers(table: CheckedTable) -> list[str]:

@@ -16,8 +16,17 @@ import numpy as np
 
 from ..base.validation import Floats, Ints, Mask
 from ..stats.estimates import percent
-from .checked_table import CheckedTable, Fact, Repair, Severity, mean_ranks, rank_correlation
-from .columns import is_numeric, text_of
+from .checked_table import (
+    CheckedTable,
+    Fact,
+    Repair,
+    Severity,
+    filled_with_median,
+    mean_ranks,
+    numbers_or_codes,
+    rank_correlation,
+)
+from .columns import finite_numbers, is_numeric, text_of
 from .score_copies import EXPLAINED, NEAR, NEIGHBOUR, boosted_share, left_out_answers
 
 _LINEAR = 0.99
@@ -75,22 +84,13 @@ def _scores_of(table: CheckedTable) -> tuple[Floats | None, str]:
         return table.scores, table.roles.score
     for name in left_out_answers(table):
         if is_numeric(table.frame[name]):
-            numbers = table.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
-            return np.where(np.isfinite(numbers), numbers, np.nan), name
+            return finite_numbers(table.frame[name]), name
     return None, ""
 
 
 def _model_input(table: CheckedTable, name: str, rows: Ints) -> Floats:
     """Return a feature as a number: texts as codes, what is missing as the median."""
-    column = table.frame[name].iloc[rows]
-    if is_numeric(column):
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    else:
-        values = column.factorize()[0].astype(np.float64)
-    finite = np.isfinite(values)
-    if not finite.any():
-        return np.zeros(rows.size)
-    return np.where(finite, values, np.median(values[finite]))
+    return filled_with_median(numbers_or_codes(table.frame[name].iloc[rows]))
 
 
 def _may_be_part(table: CheckedTable, name: str, values: Floats) -> bool:
