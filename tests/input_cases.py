@@ -4,8 +4,6 @@ Everything is invented and drawn here with a seed. `base_people` is the clean ta
 `approved`, a model's `predicted` and `score` (of yes, three decimals), and `set`. Each case changes one thing of it.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ No drawn person sits on a border between two values: which of them a classifier 
 and that bit depends on the machine and on how many records are read together.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

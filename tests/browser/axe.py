@@ -1,7 +1,5 @@
 """axe-core, which finds what keeps people with a disability out of a page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Reports as they come out of the Report page: downloaded, opened alone without a network, printed, looked through."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Back and forward: table, sidebar, badge, address and numbers always belong together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,7 +1,5 @@
 """FairLeak behind nginx, with the configuration of the documentation: TLS, a path of its own, uploads, headers."""
 
-from __future__ import annotations
-
 import http.client
 import shutil
 import ssl

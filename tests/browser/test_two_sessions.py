@@ -1,7 +1,5 @@
 """Two people at once, each with a table and a model of their own: neither ever sees anything of the other's."""
 
-from __future__ import annotations
-
 import io
 import time
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A name that is looked up is a packet to a name server, so it counts as an address.
 """
 
-from __future__ import annotations
-
 import functools
 import ipaddress
 import os

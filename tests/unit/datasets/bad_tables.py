@@ -4,8 +4,6 @@
 bytes, or functions where making them takes long or much memory; `BadUpload.data` gives the bytes either way.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import pickle
