@@ -19,10 +19,16 @@ from core.auditing import AuditPlan
 from core.base.errors import InputError
 from core.base.serialize import fingerprint
 from core.experiments import engine
-from core.experiments.attacked_models import MEASURES, before_disclosure
+from core.experiments.attacked_models import (
+    MEASURES,
+    before_disclosure,
+    method_rows,
+    trained_tolerances_finding,
+)
 from core.experiments.engine import FileStore, TimeLeft, interleaved, point_key
 from core.experiments.experiment import SEED, ExperimentRow, grid_finding, summarise, summary_frame
-from core.stats.estimates import certain, proportion
+from core.stats.estimates import certain, percent, proportion
+from core.stats.fairness import METRICS
 from core.store.history import History
 from core.studies.study import Measurement, not_run
 from core.studies.subject import AuditConfig
@@ -84,6 +90,19 @@ def test_facts_are_counted_as_shares_and_baselines_are_of_the_seeds_of_a_number(
         assert summary.numbers["attack_before"].seeds == 3
         assert before_disclosure(summary).seeds == summary.numbers["attack_after"].seeds == 3 - is_missing
         assert summary.reasons == (dict.fromkeys(CORRECTED, "No correction was found.") if is_missing else {})
+
+
+def test_method_rows_and_the_finding_over_tolerances_say_what_seeds_measured(rows):
+    summaries = [replace(summary, values=summary.values | {"model.metric": METRICS[0]}) for summary in summarise(rows)]
+    table = method_rows(summaries[::-1])
+    assert [row["Method"] for row in table] == ["Exponentiated gradient"] * 2 + ["Threshold optimizer"] * 2
+    assert ["2 of 3 seeds" in row["Before / after disclosure"] for row in table] == [False, True] * 2
+    assert {row["Disclosed tolerance holds in"] for row in table} == {"2 of 3"}
+    gain = replace(summaries[0].numbers["attack_gain"], low=0.01)
+    clear = [replace(summary, numbers=summary.numbers | {"attack_gain": gain}) for summary in summaries]
+    before = [summary.numbers["attack_before"].value for summary in summaries]
+    finding = trained_tolerances_finding(clear, BASE, as_published=False)
+    assert f"({percent(min(before))} to {percent(max(before))})" in finding.evidence
 
 
 def test_grid_finding_names_the_settings_of_the_smallest_and_the_largest_number():
