@@ -59,21 +59,6 @@ def pytest_sessionfinish(session, exitstatus):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _folders_stay_closed():
-    """Fail where something outside the tests' folders was opened before the first test or after the last one."""
-    assert not (refused := hermetic.refused()), refused
-    yield
-    assert not (refused := hermetic.refused()), refused
-
-
-@pytest.fixture(autouse=True)
-def _test_stays_inside(_folders_stay_closed):
-    """Fail a test where it, or a process it started, opened something outside the tests' folders."""
-    yield
-    assert not (refused := hermetic.refused()), refused
-
-
-@pytest.fixture(scope="session", autouse=True)
 def _solvers_are_not_timed():
     """Let solvers have an hour where a test does not say how long: on a busy machine their usual minute is short."""
     from core.studies.correction import correct, correct_jointly, disclose_more

@@ -14,13 +14,14 @@ from functools import partial
 import pytest
 
 from tests.browser.driver import free_port, wait_for_answer
-from tests.hermetic import GUARD, ROOT
+from tests.hermetic import ROOT
 from tests.patience import PATIENT, entries, finished
 
 
 def printed(*command, cwd=ROOT, progress=lambda: None):
     """Run a program without what this environment would lend it, and return what it prints."""
-    done = finished(command, progress=progress, cwd=cwd, env=os.environ | {"PYTHONPATH": str(GUARD)})
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = finished(command, progress=progress, cwd=cwd, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

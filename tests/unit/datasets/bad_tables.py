@@ -81,6 +81,12 @@ def parquet_bytes(columns=None):
     return sink.getvalue()
 
 
+def _damaged_parquet():
+    content = parquet_bytes()
+    half = len(content) // 2
+    return content[:half] + b"\xff" * (half - 8) + content[-8:]
+
+
 def _parquet_of(value):
     return lambda: parquet_bytes({"id": list(range(80)), "visits": [value] * 80})
 
@@ -126,7 +132,7 @@ BAD_UPLOADS = [
     BadUpload("Parquet named csv", "table.csv", parquet_bytes, ("Parquet", ".parquet")),
     BadUpload("CSV named Parquet", "table.parquet", GOOD, ("not Parquet", ".csv")),
     BadUpload("Parquet cut off", "cut.parquet", lambda: parquet_bytes()[:-100], ("damaged", "cut.parquet")),
-    BadUpload("Parquet damaged", "bad.parquet", lambda: parquet_bytes().replace(b"PAR1", b"PAR1\xff", 1), ("damaged",)),
+    BadUpload("Parquet damaged inside", "bad.parquet", _damaged_parquet, ("damaged", "bad.parquet")),
     BadUpload("Parquet with lists", "nested.parquet", _parquet_of([1, 2]), ("'visits'", "lists or records")),
     BadUpload("Parquet with raw bytes", "raw.parquet", _parquet_of(b"\xff"), ("'visits'", "raw bytes")),
     BadUpload("Parquet with one column", "one.parquet", lambda: parquet_bytes({"a": [1] * 80}), ("label", "got 1")),

@@ -29,6 +29,7 @@ PREDICTED_NUMBERS = PREDICTED.astype(int)
 # tool: names of the predictions, of the scores of no, and of the scores of yes; "" where it writes none
 TOOLS = {
     "H2O": ("predict", "p0", "p1"),
+    "H2O, named values": ("predict", "pno", "pyes"),
     "tidymodels": (".pred_class", ".pred_no", ".pred_yes"),
     "Azure Machine Learning": ("Scored Labels", "", "Scored Probabilities"),
     "Azure Machine Learning, several classes": (
@@ -37,15 +38,21 @@ TOOLS = {
         'Scored Probabilities for Class "yes"',
     ),
     "BigQuery ML": ("predicted_approved", "", "predicted_approved_probs"),
+    "Vertex AI": ("predicted_approved", "", "predicted_approved_scores"),
+    "SageMaker Autopilot": ("predicted_label", "", "probability"),
     "DataRobot": ("approved_PREDICTION", "approved_no_PREDICTION", "approved_yes_PREDICTION"),
     "SAS": ("I_approved", "P_approvedno", "P_approvedyes"),
+    "SAS, fixed names": ("EM_CLASSIFICATION", "", "EM_EVENTPROBABILITY"),
     "SPSS Modeler": ("$L-approved", "$LP-no", "$LP-yes"),
     "KNIME": ("Prediction (approved)", "P (approved=no)", "P (approved=yes)"),
     "RapidMiner": ("prediction(approved)", "confidence(no)", "confidence(yes)"),
+    "Dataiku": ("prediction", "proba_no", "proba_yes"),
     "AutoGluon and caret": ("", "no", "yes"),
     "mlr3": ("", "prob.no", "prob.yes"),
     "scikit-learn": ("y_pred", "", "y_proba"),
+    "yhat": ("yhat", "", "phat"),
     "German": ("Vorhersage", "", "Wahrscheinlichkeit"),
+    "German points": ("Vorhersage", "", "Punktzahl"),
     "people": ("", "", "p_model"),
 }
 
@@ -53,7 +60,7 @@ TOOLS = {
 @pytest.mark.parametrize("tool", TOOLS)
 def test_answers_of_a_tool(tool):
     prediction, negative, positive = TOOLS[tool]
-    predicted = PREDICTED_NUMBERS if tool in ("H2O", "scikit-learn") else PREDICTED_TEXTS
+    predicted = PREDICTED_NUMBERS if tool in ("H2O", "scikit-learn", "yhat") else PREDICTED_TEXTS
     columns = {prediction: predicted, negative: 1 - SCORE, positive: SCORE}
     roles = suggest_roles(people(**{name: cells for name, cells in columns.items() if name})).roles
     assert (roles.label, roles.positive) == ("approved", "yes")
@@ -79,7 +86,10 @@ NOT_CERTAIN = {
     "a lone p1": ("p1", SCORE),
     "a raw score": ("score_v2_raw", LOGIT),
     "a credit score": ("credit_score", RNG.integers(300, 850, N)),
+    "a risk score": ("risk_score", SCORE),
+    "an index": ("fallow_index", SCORE),
     "points from 0 to 1": ("points", SCORE),
+    "a German rating": ("Bewertung", SCORE),
     "texts of predictions": ("prediction", [f"P{i % 90}" for i in range(N)]),
 }
 
@@ -97,6 +107,7 @@ def test_an_answer_by_its_name_alone_is_in_doubt(column, cells):
 FEATURES = {
     "p1 of pulses": ("p1", RNG.integers(50, 120, N)),
     "one column a value": ("approved_yes", YES.astype(int)),
+    "a risk in words": ("risk", RNG.choice(["good", "bad"], N)),
     "points of a game": ("points", RNG.integers(0, 90, N)),
     "a body weight": ("weight", RNG.normal(70, 10, N).round(1)),
     "the census weight of a public table": ("fnlwgt", RNG.integers(10_000, 900_000, N)),
@@ -144,6 +155,7 @@ def test_contents_of_people_with_at_most_twenty_rows_a_person(rows, held):
     ("values", "name", "sets"),
     [
         (["yes", "no"], "is_test", ["test", "train"]),
+        (["1", "0"], "holdout", ["test", "train"]),
         (["yes", "1", "False", "test"], "In_Training", ["train", "train", "test", "test"]),
         (["yes"], "region", [""]),
         (["yes", "no"], "used_to_train", ["train", "test"]),
@@ -186,6 +198,7 @@ SOUND, MEASURED = "it sounds like a yes", "from the scores, which are higher"
     [
         (("f", "t"), {"score": SCORE}, "t", MEASURED),
         (("x", "t"), {"score": 1 - SCORE}, "x", MEASURED),  # t does not stand for true beside x
+        (("N", "Y"), {"score": SCORE}, "Y", MEASURED),
         (("nein", "ja"), {"score": 1 - SCORE}, "ja", SOUND),
         (("bad", "good"), {"score": SCORE}, "good", MEASURED),
         (("bad", "good"), {"score": 1 - SCORE}, "bad", MEASURED),
