@@ -452,7 +452,7 @@ def _columns_caveat(dataset: AuditDataset, attribute: str) -> Caveat:
 def input_answers(frame: pandas.DataFrame, roles: Roles) -> tuple[str, ...]:
     """Return what was answered about a table and no fact says: a score that was turned round, columns left out."""
     answers = []
-    if roles.gives_predictions:
+    if roles.prediction in frame or roles.score in frame:  # a model file's answers are no columns
         guess = suggested_positive(
             frame, label=roles.label, prediction=roles.prediction, score=roles.score
         )

@@ -388,10 +388,16 @@ def _may_repeat(table: CheckedTable, train: Ints, test: Ints) -> bool:
     return min(train.size, test.size) >= _FEWEST_RECORDS and not too_many and not table.roles.person
 
 
+def _compared_names(table: CheckedTable) -> list[str]:
+    """Return features, label and attribute: the columns in which records are compared."""
+    names = (*_features(table), table.roles.label, table.roles.sensitive)
+    return [name for name in names if table.has(name)]  # an attribute may not be chosen yet
+
+
 def _compared_columns(table: CheckedTable) -> list[npt.NDArray[np.float32]]:
     """Return features, label and attribute: numbers as their ranks from 0 to 1, texts as codes; nan where missing."""
     columns = []
-    for name in (*_features(table), table.roles.label, table.roles.sensitive):
+    for name in _compared_names(table):
         column = table.frame[name]
         if is_numeric(column):
             columns.append((mean_ranks(finite_numbers(column)) / len(column)).astype(np.float32))
@@ -428,7 +434,7 @@ def _marks(table: CheckedTable) -> Ints:
     of 2^-64.
     """
     marks = np.zeros(len(table.frame), dtype=np.uint64)
-    for name in (*_features(table), table.roles.label, table.roles.sensitive):
+    for name in _compared_names(table):
         column = table.frame[name]
         if is_numeric(column):
             codes = column.factorize()[0]
