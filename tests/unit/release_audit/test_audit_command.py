@@ -148,7 +148,7 @@ def test_init_promises_what_the_predictions_keep_to(tmp_path, capsys):
     assert achieved > 0.05 and promised - 0.001 < achieved <= promised == round(promised, 3)
 
 
-def test_a_model_file_promises_what_its_answers_keep_to(tmp_path, capsys):
+def test_a_model_file_promises_what_its_answers_keep_to_and_is_audited(tmp_path, capsys):
     people = model_samples.people()
     people = people.assign(sex=["F" if i % 3 else "M" for i in range(len(people))])
     (tmp_path / "model.skops").write_bytes(skops.io.dumps(model_samples.pipeline()))
@@ -158,10 +158,13 @@ def test_a_model_file_promises_what_its_answers_keep_to(tmp_path, capsys):
     assert plan.config.tolerance - 0.001 < audited.model.unfairness_train <= plan.config.tolerance
     assert not [caveat for caveat in data_caveats(audited, table) if "Answered" in caveat.text]
     assert (plan.outputs, plan.bias_queries.questions) == (OutputsPlan(), 0)
+    (tmp_path / "plan.toml").write_text(text, "utf-8")
+    (tmp_path / "policy.toml").write_text(policy_text(limits(unfairness=0.9)), "utf-8")
+    audit = ("audit", tmp_path / "plan.toml", "--policy", tmp_path / "policy.toml", "--no-self-test", "--out")
+    assert exit_code(*audit, tmp_path / "out") == 0
     text = text.replace('kind = "file"', 'kind = "file"\npositive = "maybe"')  # the model answers with words
     (tmp_path / "plan.toml").write_text(text, "utf-8")
-    message = refused(capsys, "audit", tmp_path / "plan.toml", "--out", tmp_path / "out")
-    assert "one of the model's ('no', 'yes'), got 'maybe'" in message
+    assert "one of the model's ('no', 'yes'), got 'maybe'" in refused(capsys, *audit, tmp_path / "other")
 
 
 def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path, capsys):
