@@ -100,6 +100,8 @@ def check_input(
     if not frame.columns.is_unique or not len(frame):
         return ()
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    if not _has_columns(frame, roles):
+        return ()
     problems = tuple(
         Fact(
             kind="too_many_values",
@@ -131,6 +133,21 @@ def check_input(
     ]
     order = list(Severity)
     return tuple(sorted(facts, key=lambda fact: order.index(fact.severity)))
+
+
+def _has_columns(frame: pandas.DataFrame, roles: Roles) -> bool:
+    """Whether roles name columns of the table, and a score numbers; where not, building the dataset says which."""
+    columns = {
+        roles.label,
+        roles.sensitive,
+        roles.prediction,
+        roles.score,
+        roles.sets,
+        roles.person,
+    }
+    if not columns - {""} <= set(with_crossed(frame, roles.sensitive).columns):
+        return False
+    return not roles.score or is_numeric(frame[roles.score])
 
 
 _TOPICS: Mapping[str, str] = {

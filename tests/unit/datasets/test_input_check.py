@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency, spearmanr
 
+from core.base.errors import InputError
 from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
 from core.datasets.answer_facts import absence_p_value
 from core.datasets.checked_table import Severity, best_cut_accuracy, disagreement, rank_correlation
@@ -136,6 +137,15 @@ def test_random_answers_do_not_block():
         predicted = np.where(score >= rng.choice([0.2, 0.5, 0.8]), "yes", "no")
         blocked += bool(blocking(people.assign(score=score, predicted=predicted)))
     assert blocked <= 1  # at a rate of 1 in 200 more than 1 of 20 happen once in 220 times
+
+
+@pytest.mark.parametrize("role", ["label", "sensitive", "prediction", "score", "sets", "person"])
+def test_roles_that_building_a_dataset_refuses_are_no_facts(role):
+    roles = replace(ROLES, **{role: "gone"})
+    assert check_input(base_people(), roles) == ()
+    with pytest.raises(InputError, match="must be a column of the table, got 'gone'"):
+        build_dataset(Table(name="t", title="T", frame=base_people(), source=""), roles)
+    assert check_input(base_people(), replace(ROLES, score="dept")) == ()
 
 
 def test_constant_answers_are_noted():
