@@ -1,7 +1,4 @@
-"""All benchmarks in one run (``make benchmark``), or some: ``python -m tests.benchmarks [NAME ...]``.
-
-Ratios are judged here and never asserted in tests.
-"""
+"""All benchmarks (``make benchmark``), or some: ``python -m tests.benchmarks [NAME ...]``; no test asserts a ratio."""
 
 import sys
 from importlib import import_module

@@ -1,9 +1,8 @@
 """How fast the noise of AttriGuard is found and allocated, and how fast a moved budget is answered.
 
-Run with FAIRLEAK_DATA for the ratings of Jia and Gong (2018); without them the demo's invented ratings stand in, which
-are too few to judge the two ratios by, as these grow with the number of people. The plain loop is Algorithm 1 one
-person and one entry at a time (`tests.linear_cases`) on a spread sample of the pairs, the solver cvxpy with Clarabel on
-a sample of the people; both are reckoned up to all of them.
+Without the ratings of Jia and Gong (2018) in FAIRLEAK_DATA the demo's invented ones stand in, too few to judge the two
+ratios by, as these grow with the number of people. The plain loop (`tests.linear_cases`) runs on a spread sample of the
+people, cvxpy with Clarabel on another; both are reckoned up to all of them.
 """
 
 import subprocess
@@ -14,12 +13,12 @@ import numpy as np
 from core.datasets.ratings import demo_ratings, read_ratings
 from core.studies.attriguard import Exposure, RatingsDefense, allocate, representatives
 from core.studies.attriguard.result import Guesses
-from tests.benchmarks.measuring import DATA, seconds, verdicts
+from tests.benchmarks.measuring import seconds, verdicts
 from tests.linear_cases import plain_panda, plain_weights
 from tests.oracles.allocation import allocate_with_solver
 from tests.ratings_samples import ratings_settings
+from tests.reference.data import RATINGS
 
-ATTACKERS = 9
 LOOP_PEOPLE, SOLVER_PEOPLE = 24, 60
 BUDGETS = (0.1, 0.3, 1.0)
 
@@ -36,8 +35,7 @@ def whole_study():
 
 def available_ratings():
     """Return the ratings of Jia and Gong, or the demo's invented ones."""
-    folder = DATA / "google_play_ratings"
-    return read_ratings(folder) if (folder / "test_user.txt").is_file() else demo_ratings()
+    return read_ratings(RATINGS) if (RATINGS / "test_user.txt").is_file() else demo_ratings()
 
 
 def loop_seconds(records, defender, noise):
@@ -59,7 +57,7 @@ def study(noise, shares):
     n, m = noise.size.shape
     guesses = [
         Guesses(attacker=f"attacker {k}", clean=rng.integers(m, size=n), noisy=rng.integers(m, size=(n, m)))
-        for k in range(ATTACKERS)
+        for k in range(9)
     ]
     return Exposure(
         attribute="city",
@@ -92,7 +90,6 @@ def main():
     for budget in BUDGETS:
         quick = seconds(lambda budget=budget: allocate(noise.size, shares, budget), 15)
         bare = seconds(lambda budget=budget: allocate_with_solver(sample, shares, budget)) * people / SOLVER_PEOPLE
-        print(f"budget {budget:g}: allocate {quick * 1e3:.1f} ms, cvxpy {bare:.1f} s")
         slowest, ratio = max(slowest, quick), min(ratio, bare / quick)
     moved = study(noise, shares)
     move = max(seconds(lambda budget=budget: moved.at(budget), 9) for budget in BUDGETS)

@@ -1,7 +1,6 @@
-"""What an audit of given predictions costs: 60,000 and a million invented people, time and memory of a process each.
+"""What an audit of given predictions costs: time and memory of a process each, by number of invented people.
 
-Run from the repository's root: ``python -m tests.benchmarks.bench_audit [ROWS ...]``. The table has eight features,
-scores with four decimals and the sets; the policy is the one for given predictions and asks for everything it can.
+``python -m tests.benchmarks.bench_audit [ROWS ...]``; the policy is the one for given predictions.
 """
 
 import re
@@ -14,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-LIMITS = {60_000: (60.0, 2.0), 1_000_000: (200.0, 1.2)}
-"""Rows -> seconds, and gigabytes at most."""
+from tests.benchmarks.measuring import verdicts
+
+LIMITS = {60_000: (60.0, 2.0), 1_000_000: (200.0, 1.2)}  # rows -> seconds, and gigabytes at most
 
 
 def table(rows, seed=0):
@@ -35,7 +35,7 @@ def table(rows, seed=0):
 
 
 def measure(rows):
-    """Audit one table in this process, and print seconds, processor seconds and the largest memory."""
+    """Audit one table in this process, and print the verdicts on processor seconds and the largest memory."""
     from core.auditing import AuditPlan, DataPlan, MembershipSettings, ModelPlan, run_audit
     from core.auditing.policy import predictions_policy
     from core.datasets import Roles, Table
@@ -54,28 +54,19 @@ def measure(rows):
         config=AuditConfig(dataset="upload", roles=roles, method=GIVEN_PREDICTIONS, tolerance=0.05),
         membership=MembershipSettings(shadows=0),
     )
-    started, used = time.perf_counter(), time.process_time()
-    audit = run_audit(plan, upload, predictions_policy())
-    _ = Reports(audit).document
-    seconds, processor = time.perf_counter() - started, time.process_time() - used
-    most = _peak()
+    started = time.process_time()
+    _ = Reports(run_audit(plan, upload, predictions_policy())).document
+    processor = time.process_time() - started
+    # the most memory of this process: `getrusage` would also tell its parent's (Linux)
+    match = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
     limit, gigabytes = LIMITS.get(rows, (float("inf"), float("inf")))
-    verdict = "within" if processor <= limit and most <= gigabytes else "BEYOND"
-    print(
-        f"{rows:>9,} rows: {seconds:6.1f} s, {processor:6.1f} s of processor, {most:4.2f} GB; "
-        f"{verdict} {limit:g} s and {gigabytes:g} GB; {audit.verdict.overall}"
+    verdicts(
+        (f"s of processor, {rows:,} rows", processor, limit),
+        (f"GB, {rows:,} rows", int(match[1]) / 2**20, gigabytes),
     )
 
 
-def _peak():
-    """Return the most memory of this process, in GB; `getrusage` would also tell its parent's (Linux)."""
-    match = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("utf-8"))
-    assert match is not None
-    return int(match[1]) / 2**20
-
-
 def main(rows=tuple(LIMITS)):
-    """Measure each size in a process of its own."""
     print("An audit of given predictions")
     for size in rows:
         subprocess.run([sys.executable, "-m", __spec__.name, "--measure", str(size)], check=True)

@@ -1,28 +1,15 @@
-"""How long an experiment over 49 tolerances takes, and what a second worker is worth.
-
-Adult where FAIRLEAK_DATA has it, else the demo. Nothing is stored.
-"""
+"""How long an experiment over 49 tolerances takes, and what a second worker is worth; nothing is stored."""
 
 import os
 import time
-from collections.abc import Sequence
 from functools import partial
 
-from core.auditing import AuditPlan, catalogue_plan
+from core.auditing import catalogue_plan
 from core.datasets import build_dataset, load
 from core.experiments.attacked_models import MEASURES, PAPER_TOLERANCES, attacked_by_all, tolerance_points
 from core.experiments.engine import measured_points
 from core.experiments.experiment import ModelMeasurements, measured_model, models_of
 from tests.benchmarks.measuring import DATA, is_adult_available, verdicts
-
-Models = Sequence[tuple[AuditPlan, ...]]
-
-
-def people():
-    """Return Adult, or the demo where Adult is not here."""
-    name = "adult" if is_adult_available() else "demo"
-    table = load(name, data_folder=DATA)
-    return name, build_dataset(table, table.roles[0])
 
 
 def timed(models, dataset, n_jobs):
@@ -34,13 +21,15 @@ def timed(models, dataset, n_jobs):
 
 
 def main():
-    name, dataset = people()
+    name = "adult" if is_adult_available() else "demo"
+    table = load(name, data_folder=DATA)
+    dataset = build_dataset(table, table.roles[0])
     models = models_of(attacked_by_all(tolerance_points(catalogue_plan(name), PAPER_TOLERANCES, (42,))))
     print(f"Experiment over tolerances, {name}, {dataset.n:,} records, {os.cpu_count()} cores", flush=True)
     timed(models[:1], dataset, 1)  # imports
     walls, results = {}, {}
     for n_jobs in (1, 2):
-        _, fresh = people()  # which has nothing in its memo, as a worker's has not
+        fresh = build_dataset(table, table.roles[0])  # which has nothing in its memo, as a worker's has not
         walls[n_jobs], results[n_jobs] = timed(models, fresh, n_jobs)
         print(f"{len(models)} tolerances, workers: {n_jobs}: {walls[n_jobs]:.1f} s in all", flush=True)
     verdicts(("times as fast with two workers as with one", walls[1] / walls[2], 1.7, "least"))

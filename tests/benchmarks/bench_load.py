@@ -41,16 +41,7 @@ SEEDS = (42, 1, 2, 3)
 THINK = (5.0, 30.0)
 """Seconds a session reads a page, at least and at most: a finding, its evidence and a chart are 60 words and more."""
 
-AFTER = 120.0
 PATIENT = 300.0
-GIVES_WAY = 5
-
-DONE = ForwardMsg.ScriptFinishedStatus
-
-
-def shows_finding(element):
-    """Return whether an element is a page's finding."""
-    return bool(element.markdown.body.startswith("## "))
 
 
 class Client:
@@ -95,8 +86,8 @@ class Client:
             elif kind == "new_session":
                 before, complete, fragments = complete, False, set()
             elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
-                complete = complete or shows_finding(message.delta.new_element)
-            elif kind == "script_finished" and message.script_finished != DONE.FINISHED_SUCCESSFULLY:
+                complete = complete or message.delta.new_element.markdown.body.startswith("## ")
+            elif kind == "script_finished" and message.script_finished != ForwardMsg.FINISHED_SUCCESSFULLY:
                 complete = complete or before  # it was a part alone, or another run follows: the page stays
             elif kind == "script_finished" and complete:
                 return time.monotonic() - began
@@ -105,7 +96,6 @@ class Client:
         return float("inf")
 
     def close(self):
-        """End the session."""
         self._open.close()
 
     def _run(self, part=""):
@@ -131,11 +121,9 @@ class Waits:
     end: float = float("inf")
 
     def note(self, who, page, seconds):
-        """Keep one."""
         self.durations[who][page].append(seconds)
 
     def print_pages(self, who):
-        """Print the pages of some."""
         for page, waits in sorted(self.durations[who].items()):
             ordered = sorted(waits)
             late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
@@ -155,7 +143,6 @@ def memory(server):
 
 
 def student(server, number, waits):
-    """Come in within half a minute, and read pages of the demo until the time is up."""
     rng, seed = random.Random(number), SEEDS[0]
     time.sleep(rng.uniform(0.0, THINK[1]))
     client = Client(server)
@@ -212,19 +199,15 @@ def main():
     if CHROMIUM is None:
         print("Load not measured: no Chromium found (Debian: apt-get install chromium).")
         return
-    waits, cores = Waits(), os.cpu_count()
-    print(
-        f"{options.sessions} sessions, {options.officers} of them officers with {options.rows:,} people, "
-        f"{options.minutes:g} min"
-    )
-    print(f"{cores} cores, load before: {os.getloadavg()[0]:.1f}")
+    waits = Waits()
+    print(f"{options.minutes:g} min on {os.cpu_count()} cores, load before: {os.getloadavg()[0]:.1f}")
     with Server(environment={"FAIRLEAK_DATA": None, "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "20"}) as server:
         alone = Client(server)
         for page in PAGES:
             waits.note("alone", page, alone.open(page, SEEDS[0]))
         alone.close()
         before, peak = memory(server), [0.0]
-        os.nice(GIVES_WAY)
+        os.nice(5)
         begin = threading.Barrier(options.officers + 1)
 
         def run(work, *arguments):
@@ -252,7 +235,7 @@ def main():
             peak[0] = max(peak[0], memory(server))
             time.sleep(1.0)
         busy = os.getloadavg()[0]
-        time.sleep(AFTER)
+        time.sleep(120.0)
         after, log = memory(server), server.log.read_text()
     for who in ("alone", "class", "officer"):
         waits.print_pages(who)

@@ -1,8 +1,7 @@
 """How fast the attacks on bias answers are, how much of it is HiGHS, and how long a move of the page's slider takes.
 
-Attacks: synthetic people, a tenth disadvantaged, a U-shaped base model, jitter of 0.1; a bare call is
-`scipy.optimize.linprog` with "highs-ds" on the same matrices, built beforehand, without HiGHS' presolve, as the attacks
-have it. Slider: a hundred of the demo's applicants, people and questions drawn beforehand, as on the page.
+A bare call is `scipy.optimize.linprog` with "highs-ds" on the same matrices, built beforehand, without HiGHS' presolve,
+as the attacks have it. The slider's people and questions are drawn beforehand, as on the page.
 """
 
 import time
@@ -28,13 +27,7 @@ from core.studies.subject import AuditConfig, subject_of
 from tests.benchmarks.measuring import seconds, verdicts
 
 LARGE, SMALL, REPEATS, INSTANCES = (1000, 400), (100, 25), 50, 3
-PEOPLE, NUMBERS = 100, (10, 25, 40, 60)
-MECHANISMS = {
-    "exact": Exact(),
-    "rounded, 3 decimals": Rounded(3),
-    "smooth Laplace, epsilon 5": SmoothLaplace(5.0, 1e-5),
-    "noisy sums, epsilon 5": NoisySums(5.0),
-}
+MECHANISMS = (Exact(), Rounded(3), SmoothLaplace(5.0, 1e-5), NoisySums(5.0))
 
 
 def problem(n, m, seed):
@@ -45,12 +38,6 @@ def problem(n, m, seed):
     scores = design_scores("jitter", rng.beta(0.4, 1.2, n), m, rng=rng)
     sizes = {"n_advantaged": int(a.sum()), "n_disadvantaged": int(n - a.sum())}
     return {"scores": scores, "answers": statistical_parity_gap(scores, a), **sizes}
-
-
-def attack(instance, method):
-    """Run one attack."""
-    sizes = {name: instance[name] for name in ("n_advantaged", "n_disadvantaged")}
-    return recover_compressed(instance["scores"], instance["answers"], method=method, **sizes)
 
 
 def bare_call(instance, method):
@@ -74,31 +61,27 @@ def attacks():
     wall = partial(seconds, clock=time.perf_counter)
     small = [problem(*SMALL, seed) for seed in range(REPEATS)]
     for method in RECOVERY_METHODS:
-        attack(small[0], method)  # the first call imports the solver
+        attack = partial(recover_compressed, method=method)
+        attack(**small[0])  # the first call imports the solver
         durations = []
         for seed in range(INSTANCES):
             instance = problem(*LARGE, seed)
-            durations.append([wall(partial(attack, instance, method)), wall(bare_call(instance, method))])
+            durations.append([wall(partial(attack, **instance)), wall(bare_call(instance, method))])
         attack_time, plain = (median(column) for column in zip(*durations, strict=True))
-        many = median(sum(wall(partial(attack, instance, method)) for instance in small) for _ in range(3))
+        many = median(sum(wall(partial(attack, **instance)) for instance in small) for _ in range(3))
         verdicts((f"bare calls, {method}, n = 1,000", attack_time / plain, 1.3))
         verdicts((f"s, {method}, {REPEATS} times n = 100", many, 0.25))
 
 
 def moves():
-    """Print what a move of the slider takes, by way of answering and number of answers."""
+    """Print the verdict on the slowest move of the slider by way of answering."""
     table = load("demo")
     pool = query_pool(subject_of(AuditConfig(dataset="demo"), build_dataset(table, table.roles[0])))
-    trials = Trials(pool, n=PEOPLE)
-    print(f"A move of the slider: {trials.repeats} repeats, {PEOPLE} people; processor ms by number of answers")
-    print(f"{'answers':<28}" + "".join(f"{m:>7}" for m in NUMBERS))
-    trials.leak(NUMBERS[-1], Exact(), "strongest")  # draws the questions, imports the solver
-    slowest = 0.0
-    for name, mechanism in MECHANISMS.items():
-        timings = [seconds(partial(trials.leak, m, mechanism, "strongest"), 3) for m in NUMBERS]
-        slowest = max(slowest, *timings)
-        print(f"{name:<28}" + "".join(f"{1e3 * timing:>7.0f}" for timing in timings), flush=True)
-    verdicts(("s of the slowest move", slowest, 0.3))
+    trials = Trials(pool, n=100)
+    trials.leak(60, Exact(), "strongest")  # draws the questions, imports the solver
+    for mechanism in MECHANISMS:
+        timings = [seconds(partial(trials.leak, m, mechanism, "strongest"), 3) for m in (10, 25, 40, 60)]
+        verdicts((f"s of the slowest move of the slider, {type(mechanism).__name__}", max(timings), 0.3))
 
 
 def main():

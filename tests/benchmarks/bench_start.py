@@ -1,12 +1,9 @@
 """How long each page of the demo waits on a fresh server: with no prepared results, and with all of them.
 
-A real browser opens each page in a session of its own, one after the other, from when the server answers. *Finding* is
-when the page's finding is on screen, *settled* when no script has run and no progress has been shown for a second and a
-half after. The first start prepares results beside the visits, as it always does; the folder is filled before the
-second.
-
-Needs Chromium; says so and stops where there is none. ``python -m tests.benchmarks.bench_start FOLDER`` takes a cache
-folder that is full already, and leaves the first start out.
+*Finding* is when the page's finding is on screen, *settled* when no script has run and no progress has been shown for a
+second and a half after. The first start prepares results beside the visits, as it always does; the folder is filled
+before the second. ``python -m tests.benchmarks.bench_start FOLDER`` takes a cache folder that is full already, and
+leaves the first start out.
 """
 
 import os
@@ -22,11 +19,7 @@ from pages.shell.preparation import PAGES, PREPARE
 from tests.benchmarks.measuring import verdicts
 from tests.browser.driver import CHROMIUM, ROOT, Server, chromium
 
-VISITED = ("overview", "data", *PAGES, "desk", "choose", "learn", "glossary")
-LONGEST = 600.0
-"""Seconds after which a page is given up."""
-
-QUIET = 1.5
+LONGEST, QUIET = 600.0, 1.5  # seconds after which a page is given up, and of silence after which it is settled
 
 LOOK = """() => {
     const idle = document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]');
@@ -60,7 +53,7 @@ def measured(browser, cache, title):
     print(f"{title}: seconds to finding, and until settled", flush=True)
     times = []
     with Server(environment={PREPARE: "on", "XDG_CACHE_HOME": str(cache)}) as server:
-        for name in VISITED:
+        for name in ("overview", "data", *PAGES, "desk", "choose", "learn", "glossary"):
             context = browser.new_context(viewport={"width": 1440, "height": 900})
             finding, settled = visit(context.new_page(), f"{server.address}/{name}")
             context.close()
@@ -70,7 +63,7 @@ def measured(browser, cache, title):
 
 
 def fill(cache):
-    """Prepare all pages, at the pace of any other process."""
+    """Prepare all pages."""
     code = (
         "import tempfile; from pathlib import Path; from pages.shell import prepare, preparation;"
         "from core.store.prepared import ResultWriter;"
@@ -78,19 +71,15 @@ def fill(cache):
     )
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), PREPARE: "on"}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    begun = time.monotonic()
     command = [sys.executable, "-c", code]
     subprocess.run(command, cwd=ROOT, env=environment | threads, check=True, capture_output=True)
-    files = [path for path in cache.rglob("prepared/*/*") if path.is_file()]
-    megabytes = sum(path.stat().st_size for path in files) / 1024**2
-    print(f"prepared: {len(files)} files, {megabytes:.1f} MB, in {time.monotonic() - begun:.0f} s", flush=True)
 
 
 def main():
     if CHROMIUM is None:
         print("Starts not measured: no Chromium found (Debian: apt-get install chromium).")
         return
-    print(f"load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    print(f"load: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         cache = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(folder)
         if len(sys.argv) == 1:
@@ -99,7 +88,6 @@ def main():
         times = measured(browser, cache, "second start")
         for name, finding, end in times:
             verdicts((f"s to the finding of {name}", finding, 3), (f"s until {name} is settled", end, 10))
-    print(f"load after: {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

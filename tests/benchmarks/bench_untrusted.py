@@ -15,8 +15,6 @@ from core.models.model_files import _raw, read_model
 from tests.benchmarks.measuring import seconds, verdicts
 from tests.model_samples import as_onnx, as_skops
 
-_SIZES = (240, 60_000, 500_000)
-
 
 def _people(rows):
     rng = np.random.default_rng(0)
@@ -37,10 +35,9 @@ def _files():
 
 
 def main():
-    """Print seconds here and in a child, the median of three each, and whether the limit is kept."""
     print("A model file's answers, in this process and in one of its own")
     for name, content in _files().items():
-        for rows in _SIZES:
+        for rows in (240, 60_000, 500_000):
             frame = _people(rows)
             features = list(frame.columns) if name.endswith("onnx") else []
             model = read_model(content, name)  # the warm process is warm

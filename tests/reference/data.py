@@ -1,9 +1,14 @@
-"""Where the data of the papers lie, and the marks of tests that need them."""
+"""Where the data of the papers lie, the marks of tests that need them, and Adult by sex, audited at tolerance 0."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from core.datasets import build_dataset, load
+from core.studies.correction import run
+from core.studies.subject import AuditConfig, subject_of
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 RATINGS = FOLDER / "google_play_ratings"
@@ -17,3 +22,21 @@ def _needs(name, file):
 needs_adult = _needs("Adult", "adult/adult.data")
 needs_compas = _needs("COMPAS", "compas/compas_two_years.csv")
 needs_ratings = _needs("The Google Play ratings", "google_play_ratings/train_user.txt")
+
+CONFIG = AuditConfig(dataset="adult", tolerance=0.0, seed=42)
+
+
+@cache
+def adult_by_sex():
+    table = load("adult", data_folder=FOLDER)
+    return build_dataset(table, table.roles[0])
+
+
+@cache
+def adult_subject():
+    return subject_of(CONFIG, adult_by_sex())
+
+
+@cache
+def adult_findings():
+    return run(CONFIG, dataset=adult_by_sex())
