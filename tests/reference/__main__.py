@@ -1,10 +1,4 @@
-"""The long tables: ``make reference``, or --quick for those of minutes.
-
-Those of Hamman et al. (2023), ours beside theirs.
-
-``--record FILE`` keeps every finished setting in FILE and does not compute it again, so that a run may be stopped and
-continued.
-"""
+"""The long tables of Hamman et al. (2023), ours beside theirs: ``make reference``, or --quick for those of minutes."""
 
 import argparse
 from pathlib import Path
@@ -21,21 +15,9 @@ UNDER = (
     "program was not solved in time."
 )
 TABLE_1_NOTE = (
-    "The noisy rows do not reproduce. The formulas the paper prints add noise whose median is far above the errors it\n"
-    "prints, and the average of Cauchy noise is no quantity at all. The rows without noise come close.\n"
-    "Leakages: l1 as in the paper, then the decoder that knows the noise, without\n"
-    "and with the developers' prior; ± half a 95% interval over draws."
+    "The noisy rows do not reproduce; those without noise come close. Leakages: l1 as in the paper, then the decoder\n"
+    "that knows the noise, without and with the developers' prior; ± half a 95% interval over draws."
 )
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.reference", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few repeats, and nothing that takes long")
-    parser.add_argument("--record", type=Path, help="keep finished settings in this file and continue from it")
-    parser.add_argument("--limit", type=float, default=1800.0, help="seconds for one linear program (default 1800)")
-    parser.add_argument("--seed", type=int, default=42)
-    return parser.parse_args()
 
 
 def show(title, rows):
@@ -93,6 +75,11 @@ def on_adult(options):
 
 
 if __name__ == "__main__":
-    options = arguments()
+    parser = argparse.ArgumentParser(prog="python -m tests.reference", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few repeats, and nothing that takes long")
+    parser.add_argument("--record", type=Path, help="keep finished settings in this file and continue from it")
+    parser.add_argument("--limit", type=float, default=1800.0, help="seconds for one linear program (default 1800)")
+    parser.add_argument("--seed", type=int, default=42)
+    options = parser.parse_args()
     on_adult(options)  # the cheap part first
     synthetic(options)

@@ -2,13 +2,11 @@
 
 The paper leaves open what its synthetic predictions are and, in table 3, how many questions were asked. Here every
 prediction is 0 or 1 by a coin, the matrix compressed sensing likes best, and m = ⌈N0 ln(n/N0)⌉ where the paper gives
-none. Noise and formulas are those of theorem 7; with 2 <= N0 <= N1, as in all these settings, published and corrected
-version are the same.
+none. Noise and formulas are those of theorem 7; with 2 <= N0 <= N1 the published and the corrected version are one.
 
-A cell is one setting. Its errors are computed, not drawn: the noise is Cauchy, which has no mean, so that the paper's
-"average error" is beside our median and 95th percentile. Its leakages are means over repeats, each with new people,
-questions and noise: of the paper's decoder (l1) and of the one that knows the noise (no prior). A repeat whose linear
-program is not solved in time is left out of the paper's decoder, and counted.
+Errors are computed, not drawn: the noise is Cauchy, which has no mean, so that the paper's "average error" is beside
+our median and 95th percentile. Each repeat has new people, questions and noise; one whose linear program is not solved
+in time is left out of the paper's decoder (l1), and counted.
 """
 
 import json
@@ -23,8 +21,6 @@ from core.studies.bias_queries import NoisySums, SmoothCauchy, leakage, statisti
 from core.studies.bias_queries.guarantees import answer_error
 from core.studies.bias_queries.reveal import solve_program
 from tests.unit.queries.people import posterior
-
-DRAWS = 200  # of noisy sums, for their error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +37,6 @@ class Cell:
 
     @property
     def key(self):
-        """Return what tells two measurements apart; the same one may stand in two tables."""
         return f"n={self.n} m={self.m} N0={self.n_disadvantaged} eps={self.epsilon:g} x{self.repeats}"
 
 
@@ -69,7 +64,6 @@ TABLE_3 = {  # n, N0 -> ε -> error, leakage
     (10000, 1000): {10: (678.4, 50), 50: (85.3, 52), 100: (47.4, 53), 500: (13.6, 56)},
 }
 FIGURE_3 = {100: (5, 10, 20, 30), 1000: (10, 50, 100), 10000: (10, 50, 100)}
-FIGURE_BUDGETS = (10, 25, 50, 100, 250, 500)
 
 
 def questions_for(n, n_disadvantaged):
@@ -99,7 +93,8 @@ def cells(*, quick=False):
         settings += [("table 3", n, questions_for(n, n0), n0, float(e), paper) for e, paper in row.items()]
     for n, sizes in FIGURE_3.items():
         for n0 in sizes:
-            settings += [("figure 3", n, questions_for(n, n0), n0, float(e), None) for e in FIGURE_BUDGETS]
+            budgets = (10.0, 25.0, 50.0, 100.0, 250.0, 500.0)
+            settings += [("figure 3", n, questions_for(n, n0), n0, epsilon, None) for epsilon in budgets]
     all_cells = [
         Cell(table=t, n=n, m=m, n_disadvantaged=n0, epsilon=e, paper=paper, repeats=repeats_of(n, m, quick=quick))
         for t, n, m, n0, e, paper in settings
@@ -118,30 +113,23 @@ def l1_guess(h, answers, sizes, limit):
     return (solved[: h.shape[1]] - solved[h.shape[1] :] <= 0.5).astype(np.uint8)
 
 
-def draw(cell, seed, repeat):
-    """Return questions, attribute and the generator of the noise."""
-    rng = np.random.default_rng([seed, cell.n, cell.m, cell.n_disadvantaged, repeat])
-    a = np.ones(cell.n, dtype=np.uint8)
-    a[rng.permutation(cell.n)[: cell.n_disadvantaged]] = 0
-    return rng.integers(0, 2, (cell.m, cell.n)).astype(np.float64), a, rng
-
-
 def measure(cell, *, seed, limit):
-    """Return what a cell gives: errors and leakages, the latter as a list over repeats."""
+    """Return a cell's errors, and its leakages over repeats."""
     began = time.perf_counter()
     mechanism, n0, n1 = SmoothCauchy(cell.epsilon), cell.n_disadvantaged, cell.n - cell.n_disadvantaged
-    l1 = []
-    aware = []
-    sums = []
+    l1, aware, sums = [], [], []
     for repeat in range(cell.repeats):
-        h, a, rng = draw(cell, seed, repeat)
+        rng = np.random.default_rng([seed, cell.n, cell.m, n0, repeat])
+        a = np.ones(cell.n, dtype=np.uint8)
+        a[rng.permutation(cell.n)[:n0]] = 0
+        h = rng.integers(0, 2, (cell.m, cell.n)).astype(np.float64)
         answers = mechanism.answer(h, a, rng=rng)
         guess = l1_guess(h, answers, (n1, n0), limit)
         l1.append(None if guess is None else leakage(a, guess))
         probability = posterior(h, answers, mechanism, n_advantaged=n1, n_disadvantaged=n0)
         aware.append(leakage(a, probability > probability.mean()))
         if repeat < 5:
-            drawn = NoisySums(cell.epsilon).draws(h, a, rng=rng, draws=DRAWS if cell.n <= 1000 else 20)
+            drawn = NoisySums(cell.epsilon).draws(h, a, rng=rng, draws=200 if cell.n <= 1000 else 20)
             sums.append(float(np.median(np.abs(drawn - statistical_parity_gap(h, a)))))
     error = answer_error(mechanism, h, a, rng=rng)
     return {

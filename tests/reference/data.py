@@ -9,6 +9,7 @@ import pytest
 from core.datasets import build_dataset, load
 from core.studies.correction import run
 from core.studies.subject import AuditConfig, subject_of
+from tests.zhang_protocol import member_people
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 RATINGS = FOLDER / "google_play_ratings"
@@ -27,9 +28,19 @@ CONFIG = AuditConfig(dataset="adult", tolerance=0.0, seed=42)
 
 
 @cache
+def table_of(name):
+    return load(name, data_folder=FOLDER)
+
+
+@cache
+def members_of(name):
+    """Return everybody in a table of the catalogue, women the first group."""
+    return member_people(table_of(name), table_of(name).roles[0])
+
+
+@cache
 def adult_by_sex():
-    table = load("adult", data_folder=FOLDER)
-    return build_dataset(table, table.roles[0])
+    return build_dataset(table_of("adult"), table_of("adult").roles[0])
 
 
 @cache

@@ -40,12 +40,10 @@ class Figure:
 
     @classmethod
     def of(cls, form, row, name):
-        """Return the number of a row of a table, with the ends of its interval where the row has them."""
         return cls(form=form, value=row[name], low=row.get(f"{name}, low"), high=row.get(f"{name}, high"))
 
     @classmethod
     def of_estimate(cls, form, estimate):
-        """Return an estimate."""
         return cls(form=form, value=estimate.value, low=estimate.low, high=estimate.high)
 
     def text(self, *, bare=False):
@@ -73,11 +71,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """What one command measured.
-
-    `command` is what a reader types, `again` what records it anew, `version` FairLeak's, `measured` "by this command",
-    or "earlier" where figures were taken over from the page as it stood.
-    """
+    """What one command measured; `measured` is "by this command", or "earlier" where the page had it already."""
 
     command: str
     version: str
@@ -133,18 +127,7 @@ def filled(text, groups):
     return TABLE.sub(table, FIGURE_MARK.sub(figure, text))
 
 
-def write():
-    """Write the recorded figures into their places."""
-    groups = recorded()
-    for path in texts():
-        before = path.read_text(encoding="utf-8")
-        after = filled(before, groups)
-        if after != before:
-            path.write_text(after, encoding="utf-8")
-
-
 def main():
-    """Fill the texts, or record groups first."""
     parser = argparse.ArgumentParser(prog="python -m tests.reference.figures", description=__doc__)
     parser.add_argument("--record", nargs="+", metavar="NAME", default=[], help="groups to measure again")
     parser.add_argument("--list", action="store_true", help="how each group is measured")
@@ -171,7 +154,9 @@ def main():
                 tables=tables,
             )
             (RECORDED / f"{name}.json").write_text(group.to_json(), encoding="utf-8")
-    write()
+    groups = recorded()
+    for path in texts():
+        path.write_text(filled(path.read_text(encoding="utf-8"), groups), encoding="utf-8")
 
 
 if __name__ == "__main__":

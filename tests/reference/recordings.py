@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets import build_dataset, load
 from core.stats.estimates import Estimate, number_text, plain_row
-from tests.reference.data import FOLDER
+from tests.reference.data import adult_findings, adult_subject, members_of
 from tests.reference.figures import Figure
 
 
@@ -62,23 +61,9 @@ def correction():
         "constraint_accuracy": Figure.of("percent", constraint, "accuracy"),
         "constraint": Figure.of("points", constraint, "change"),
         "constraint_boosting": Figure.of("points", boosting, "change"),
-        "calibrated": Figure.of_estimate("rate", _calibrated_forest()),
+        "calibrated": Figure.of_estimate("rate", adult_findings().disclose(0.001, cost="log_odds").before),
     }
     return figures, {}
-
-
-def _calibrated_forest():
-    """Return the accuracy of the published forest with calibrated probabilities, before any correction."""
-    from core.studies.correction import run
-    from core.studies.subject import AuditConfig
-
-    dataset = build_dataset(_adult(), _adult().roles[0])
-    result = run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=dataset)
-    return result.disclose(0.001, cost="log_odds").before
-
-
-def _adult():
-    return load("adult", data_folder=FOLDER)
 
 
 def queries():
@@ -122,9 +107,9 @@ def attriguard():
 def membership():
     """The published membership attack on Adult, means of five repeats."""
     from core.studies.membership.findings import curve_rows, summarise_curve
-    from tests.zhang_protocol import default_depth, id3_target, member_people, repeats_of
+    from tests.zhang_protocol import default_depth, id3_target, repeats_of
 
-    people = member_people(_adult(), _adult().roles[0])
+    people = members_of("adult")
     points = repeats_of(people, id3_target(people, max_depth=default_depth(people)), repeats=5)
     (row,) = map(plain_row, curve_rows(summarise_curve(points), "ε"))
     figures = {
@@ -142,10 +127,9 @@ def membership():
 def one_leaf():
     """The published membership attack on Adult's trees of one leaf, means over five seeds."""
     from core.stats.estimates import rate_over_repeats
-    from tests import zhang_protocol
+    from tests.zhang_protocol import one_leaf as leaf_of
 
-    people = zhang_protocol.member_people(_adult(), _adult().roles[0])
-    points = [zhang_protocol.one_leaf(people, seed=seed).point() for seed in range(5)]
+    points = [leaf_of(members_of("adult"), seed=seed).point() for seed in range(5)]
     figures = {
         "auc": Figure.of_estimate("rate", rate_over_repeats([point.auc for point in points])),
         "vd": Figure.of_estimate("rate", rate_over_repeats([abs(point.vd) for point in points])),
@@ -157,9 +141,9 @@ def one_leaf():
 
 def fairpick():
     """FairPick on Adult at θ = 0.4 and random deletion of as many rows, means of twelve repeats."""
-    from tests.reference.test_fairpick import mean, people_of, trials
+    from tests.reference.test_fairpick import mean, trials
 
-    curve_points = trials(people_of("adult"), thetas=(0.4, 1.0), repeats=12)
+    curve_points = trials(members_of("adult"), thetas=(0.4, 1.0), repeats=12)
     ways = {"before": ("fairpick", 1.0), "picked": ("fairpick", 0.4), "random": ("random", 0.4)}
     figures = {"deleted": Figure(form="count", value=mean(curve_points["fairpick", 0.4], "deleted"))}
     for name, way in ways.items():
@@ -206,12 +190,9 @@ def _lower_bound(row):
 
 def tuned_forest():
     """What the correction adds to a forest tuned for balanced accuracy, whose parameters the search found."""
-    from core.studies.subject import subject_of
-    from tests.reference.conftest import CONFIG
     from tests.reference.test_correction_adult import TUNED, disclosures_of
 
-    subject = subject_of(CONFIG, build_dataset(_adult(), _adult().roles[0]))
-    disclosure = disclosures_of(subject, "features", TUNED["features"])["published"]
+    disclosure = disclosures_of(adult_subject(), "features", TUNED["features"])["published"]
     assert disclosure.gain is not None
     figures = {
         "before": Figure.of_estimate("rate", disclosure.before),

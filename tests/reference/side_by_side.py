@@ -10,12 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from core.adversaries.released_outputs import cross_fitted_interval
-from core.datasets import load
 from core.studies.membership import REGISTRY, Evidence, roc
-from tests.reference.data import FOLDER
-from tests.zhang_protocol import default_depth, id3_target, library_target, member_people, member_split
+from tests.reference.data import members_of
+from tests.zhang_protocol import default_depth, id3_target, library_target, member_split
 
-SEED, SHADOWS = 42, 16
+SEED = 42
 TABLES = ("demo", "compas", "adult")
 TARGETS = {"dp_id3": "ID3", "random_forest": "forest"}
 """Trees without noise, and 50 of scikit-learn's, both of the default depth of the table."""
@@ -23,8 +22,7 @@ TARGETS = {"dp_id3": "ID3", "random_forest": "forest"}
 
 def evidence_of(name, target):
     """Return what the attacks are given; the model can be asked."""
-    table = load(name, data_folder=None if name == "demo" else FOLDER)
-    people = member_people(table, table.roles[0])
+    people = members_of(name)
     split = member_split(people.n, seed=SEED, known_share=0.15, judged_share=0.85)
     train = target_of(people, target)
     return Evidence(
@@ -35,7 +33,7 @@ def evidence_of(name, target):
         access=_access(people, target, split.members),
         seed=SEED,
         train=train,
-        shadows=SHADOWS,
+        shadows=16,
     )
 
 
@@ -87,13 +85,8 @@ def tables(names):
     return {"auc": [["AUC", *titles], *areas.values()], "tpr": [["TPR at 1% FPR", *titles], *rates.values()]}
 
 
-def main(names):
-    """Print both tables."""
-    for head, *rows in tables(names).values():
+if __name__ == "__main__":
+    for head, *rows in tables(sys.argv[1:] or list(TABLES)).values():
         print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
         for cells in rows:
             print(f"| {' | '.join(cells)} |")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:] or list(TABLES))

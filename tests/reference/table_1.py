@@ -9,20 +9,20 @@ Cauchy noise of scale 11.7 is off by more than 11.7 half of the time, and has no
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 
-from core.base.serialize import Result
 from core.base.validation import child_generator
-from core.datasets import build_dataset, load
-from core.stats.estimates import Estimate, rate_over_repeats
+from core.datasets import build_dataset
+from core.stats.estimates import rate_over_repeats
 from core.studies.bias_queries import LaplaceGlobal, NoisySums, SmoothCauchy, Trials, query_pool
 from core.studies.bias_queries.gaps import design_scores, leakage, most_questions, statistical_parity_gap
 from core.studies.bias_queries.guarantees import answer_error
 from core.studies.bias_queries.reveal import recover_compressed, reveal_bits
 from core.studies.subject import AuditConfig, subject_of
-from tests.reference.data import FOLDER
+from tests.reference.data import table_of
 
 TABLE_1 = {  # n, m, ε -> mean errors in thousandths and balanced accuracies in per cent, of Cauchy and Laplace noise
     (100, 25, 5): ((10.9, 200.9), (50, 54)),
@@ -54,24 +54,12 @@ NOISELESS_ATTACKS = ("l1", "nonnegative", "box", "box_with_prior")
 """The paper's attack, s ≥ 0, the box with known sum, and the same with a prior from the features."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoiselessRow(Result):
-    """What came of the repeats of one row of the table, by attack.
-
-    `leakages` are means with 95% intervals, `complete` the share in which everybody was recovered. `prior` is the
-    leakage of the features alone, without any answer. `bits_complete` says whether the bits attack recovered everybody
-    each time, with `bits_questions`.
-    """
-
-    leakages: dict[str, Estimate]
-    prior: Estimate
-    complete: dict[str, float]
-    bits_complete: bool
-    bits_questions: int
-
-
 def noiseless_row(pool, n, m, *, repeats, seed=42):
-    """Return one row: `repeats` draws of people and jitter."""
+    """Return what came of `repeats` draws of people and jitter: leakages, and the shares recovered entirely, by attack.
+
+    `prior` is the leakage of the features alone, without any answer. `bits_complete` says whether the bits attack
+    recovered everybody each time.
+    """
     leakages = {attack: [] for attack in NOISELESS_ATTACKS}
     without_answers = []
     packed, questions = True, most_questions("bits", n) or 1
@@ -93,12 +81,11 @@ def noiseless_row(pool, n, m, *, repeats, seed=42):
         answers = statistical_parity_gap(packing, people.sensitive)
         recovered = reveal_bits(answers, people.n, n_advantaged=n1, n_disadvantaged=n0)
         packed = packed and bool((recovered == people.sensitive).all())
-    return NoiselessRow(
+    return SimpleNamespace(
         leakages={attack: rate_over_repeats(values) for attack, values in leakages.items()},
         prior=rate_over_repeats(without_answers),
         complete={attack: float(np.mean(np.array(values) == 1.0)) for attack, values in leakages.items()},
         bits_complete=packed,
-        bits_questions=questions,
     )
 
 
@@ -115,19 +102,14 @@ def printed_smooth_sensitivity(n_advantaged, n_disadvantaged, m, beta, *, absolu
     return max(sensitivity, shrink * (m / (n_advantaged + n_disadvantaged - 1) + m / 2))
 
 
-def black_and_white(table):
-    """Return Adult's Black and White people alone, with race as the attribute, as the paper uses it."""
+def adult_pool(*, seed=0):
+    """Return Adult's Black and White people alone, as the paper uses it, with the model without mitigation."""
+    table = table_of("adult")
     frame = table.frame[table.frame["race"].isin(["White", "Black"])].reset_index(drop=True)
     race = next(roles for roles in table.roles if roles.key == "race")
     roles = replace(race, group=("Black",), first_name="Black people", other_name="White people")
-    return replace(table, frame=frame, roles=(roles,)), roles
-
-
-def adult_pool(*, seed=0):
-    """Return Adult's Black and White people with the model without mitigation, as asked about."""
-    table, roles = black_and_white(load("adult", data_folder=FOLDER))
     config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
-    return query_pool(subject_of(config, build_dataset(table, roles)))
+    return query_pool(subject_of(config, build_dataset(replace(table, frame=frame, roles=(roles,)), roles)))
 
 
 def noiseless_rows(*, quick, seed):

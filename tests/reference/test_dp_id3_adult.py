@@ -15,11 +15,8 @@ import pandas as pd
 import pytest
 
 from core.base.errors import PrivacyLeakWarning
-from core.datasets import load
 from core.models.dp_id3 import DPID3Classifier
-from tests.reference.data import FOLDER, needs_adult, needs_compas
-
-COMPAS = FOLDER / "compas" / "compas_two_years.csv"
+from tests.reference.data import FOLDER, needs_adult, needs_compas, table_of
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0)
 EXPECTED = {
@@ -51,7 +48,7 @@ def coded(frame):
 
 @cache
 def adult():
-    frame = load("adult", data_folder=FOLDER).frame.dropna()
+    frame = table_of("adult").frame.dropna()
     assert len(frame) == 45_222
     x, domains = coded(frame.drop(columns="income"))
     return x, (frame["income"] == ">50K").to_numpy(int), domains
@@ -93,7 +90,7 @@ def test_accuracy_by_epsilon_on_adult(accounting):
 
 @needs_compas
 def test_the_plain_tree_on_compas():
-    frame = pd.read_csv(COMPAS).dropna()
+    frame = pd.read_csv(FOLDER / "compas" / "compas_two_years.csv").dropna()
     x, domains = coded(frame.drop(columns=["decile_score", "is_recid", "two_year_recid"]))
     data = (x, frame["two_year_recid"].to_numpy(int), domains)
     train, test = np.mean([accuracies(data, math.inf, 10, seed) for seed in range(8)], axis=0)

@@ -7,6 +7,7 @@ share without a solution.
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from core.datasets.ratings import read_ratings
 from core.studies.attriguard import allocate, representatives
@@ -27,8 +28,6 @@ def ratings():
 
 @pytest.fixture(scope="module")
 def defender(ratings):
-    from sklearn.linear_model import LogisticRegression
-
     return LogisticRegression(C=1.0, max_iter=1000).fit(ratings.people_train, ratings.values_train)
 
 
@@ -40,8 +39,6 @@ def noise(ratings, defender):
 @pytest.fixture(scope="module")
 def size(ratings):
     """The noise of a defender whom few people taught."""
-    from sklearn.linear_model import LogisticRegression
-
     records_and_values = ratings.people_train[:3000], ratings.values_train[:3000]
     return representatives(ratings.people_test[::20], LogisticRegression().fit(*records_and_values)).size
 

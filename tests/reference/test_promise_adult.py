@@ -12,17 +12,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.datasets import build_dataset, load
+from core.datasets import build_dataset
 from core.datasets.splits import split
 from core.studies.correction import attack_model, disclose
 from core.studies.correction.disclosure import gain_of_best
 from core.studies.subject import AuditConfig, train_model
-from tests.reference.data import FOLDER, needs_adult
+from tests.reference.data import needs_adult, table_of
 from tests.unit.correction.test_disclosure import some
 
 pytestmark = [pytest.mark.long, needs_adult]
 
-REDRAWS, PEOPLE, SEED = 400, 4000, 20260
 KINDS = ("features", "predictions", "strong", "strong_predictions")
 CELLS = {"fixed at 0.005": (0.005, False), "fixed at 0.05": (0.05, False), "raised from 0": (0.0, True)}
 
@@ -30,9 +29,8 @@ CELLS = {"fixed at 0.005": (0.005, False), "fixed at 0.05": (0.05, False), "rais
 @cache
 def attackers(attribute):
     """Return what each attacker says of the training people of a fair model."""
-    table = load("adult", data_folder=FOLDER)
-    roles = next(candidate for candidate in table.roles if candidate.attribute == attribute)
-    data = build_dataset(table, roles)
+    roles = next(candidate for candidate in table_of("adult").roles if candidate.attribute == attribute)
+    data = build_dataset(table_of("adult"), roles)
     config = AuditConfig(dataset="adult", roles=roles, method="exponentiated_gradient", tolerance=0.005)
     splits = split(data, train_share=config.train_share, seed=config.seed)
     drawn = train_model(config, data, splits).predictions
@@ -66,8 +64,8 @@ def test_intervals_hold_the_truth(attribute, cell):
     def measure(rows):
         return best(attribute, rows) if cell == "best" else published(attribute, rows, cell)
 
-    rng = np.random.default_rng(SEED)
-    runs = [measure(rng.integers(0, n, PEOPLE)) for _ in range(REDRAWS)]
+    rng = np.random.default_rng(20260)
+    runs = [measure(rng.integers(0, n, 4000)) for _ in range(400)]
     for name, everybody in measure(np.arange(n)).items():
         value, low, high = np.array([(run[name].value, run[name].low, run[name].high) for run in runs]).T
         for truth in (everybody.value, value.mean()):
