@@ -1,7 +1,6 @@
 """axe-core, which finds what keeps people with a disability out of a page."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 import axe_playwright_python
 
@@ -30,15 +29,8 @@ _RUN = """(async () => {
 """Every rule over all elements, but for contrast: one element of each look, which takes a third of the time."""
 
 
-class Violation(NamedTuple):
-    """A rule of axe-core that an element breaks: the element's tag, and the part of Streamlit it is in."""
-
-    rule: str
-    kind: str
-
-
 def violations(page):
-    """Return what is wrong with a page as it is now, with one element as an example.
+    """Return what is wrong with a page as it is now: rule, and tag and part of Streamlit, -> an element as an example.
 
     It is asked past the page's content security policy, as a browser's extension would be.
     """
@@ -47,4 +39,4 @@ def violations(page):
     response = session.send("Runtime.evaluate", {"expression": _RUN, "awaitPromise": True, "returnByValue": True})
     session.detach()
     assert "exceptionDetails" not in response, response
-    return {Violation(rule, kind): description for rule, kind, description in response["result"]["value"]}
+    return {(rule, kind): description for rule, kind, description in response["result"]["value"]}

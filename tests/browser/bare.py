@@ -8,9 +8,5 @@ def empty():
     st.file_uploader("A file")
 
 
-def placeholder():
-    pass
-
-
-first, second = st.Page(empty, title="Empty", default=True), st.Page(placeholder, title="Other", url_path="other")
+first, second = st.Page(empty, title="Empty", default=True), st.Page(lambda: None, title="Other", url_path="other")
 st.navigation({"One": [first], "Two": [second]}).run()

@@ -24,11 +24,8 @@ def pytest_runtest_makereport(item):
     """Let fixtures know whether their test failed."""
     report = yield
     if report.when == "call":
-        item.stash[FAILED] = report.failed
+        item.failed = report.failed
     return report
-
-
-FAILED = pytest.StashKey[bool]()
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +73,7 @@ def look(browser, server, request, tmp_path):
 
     yield open_view
     for i, view in enumerate(opened):
-        if request.node.stash.get(FAILED, False) and not view.page.is_closed():
+        if getattr(request.node, "failed", False) and not view.page.is_closed():
             picture = tmp_path / f"view-{i + 1}.png"
             view.page.screenshot(path=picture, full_page=True)
             print(f"\n{view.page.url} looked like {picture}")

@@ -63,8 +63,8 @@ class Server:
         self.address = f"http://localhost:{self.port}/{path}".rstrip("/")
         self._folder = Path(tempfile.mkdtemp(prefix="fairleak-server-"))
         self.log = self._folder / "server.log"
-        folders = {f"XDG_{name}_HOME": str(self._folder / name.lower()) for name in ("CACHE", "DATA", "STATE")}
-        changed = folders | {"FAIRLEAK_PREPARE": "off"} | (environment or {})
+        changed = {f"XDG_{name}_HOME": str(self._folder / name.lower()) for name in ("CACHE", "DATA", "STATE")}
+        changed |= {"FAIRLEAK_PREPARE": "off"} | (environment or {})
         inherited = {k: v for k, v in os.environ.items() if k not in changed} | {"OMP_NUM_THREADS": "1"}
         self._environment = inherited | {k: v for k, v in changed.items() if v is not None}
         self._command = [*under, sys.executable, "-m", module, "run", str(app)]

@@ -1,7 +1,7 @@
 """Reports as they come out of the Report page: downloaded, opened alone without a network, printed, looked through."""
 
 import json
-from typing import Any, NamedTuple
+from types import SimpleNamespace
 
 from core.auditing.policy import VERDICT_TITLES
 from core.report import from_json
@@ -9,14 +9,6 @@ from core.report.page import embedded_document
 from tests.browser.axe import violations
 
 _LIVE = "script, img, iframe, object, embed, form, input, link, b b, [onerror], [onload], a:not([href^='#'])"
-
-
-class Downloaded(NamedTuple):
-    """Internal report or public summary as HTML, what its JSON file holds, and what it is headed with."""
-
-    html: str
-    findings: dict[str, Any]
-    heading: str
 
 
 def verdict_headline(view):
@@ -37,21 +29,25 @@ def _file(view, key):
 
 
 def downloaded(view):
-    """Download HTML and JSON of internal report and public summary; both have the verdict of the page's headline."""
+    """Download internal report and public summary: HTML, what the JSON holds, what it is headed with.
+
+    Both have the verdict of the page's headline.
+    """
     headline = verdict_headline(view)
     view.press("files")
     view.wait_for(view.keyed("download_public_json"))
     text = _file(view, "download_internal_json")
     from_json(text)
     findings = json.loads(text)
-    internal = Downloaded(_file(view, "download_internal_html"), findings, findings["verdict"]["headline"])
-    assert embedded_document(internal.html) == findings
-    assert findings["verdict"]["headline"] in headline
+    html, heading = _file(view, "download_internal_html"), findings["verdict"]["headline"]
+    internal = SimpleNamespace(html=html, findings=findings, heading=heading)
+    assert embedded_document(html) == findings
+    assert heading in headline
     summary = json.loads(_file(view, "download_public_json"))
     decision = summary["decision"]
     assert decision["verdict"] == findings["verdict"]["overall"]
     heading = f"{VERDICT_TITLES[decision['verdict']]}. {decision['sentence']}"
-    public = Downloaded(_file(view, "download_public_html"), summary, heading)
+    public = SimpleNamespace(html=_file(view, "download_public_html"), findings=summary, heading=heading)
     view.page.keyboard.press("Escape")
     return {"internal": internal, "public": public}
 

@@ -1,6 +1,6 @@
 """Back and forward: table, sidebar, badge, address and numbers always belong together."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import expect
@@ -14,8 +14,7 @@ DEMO, UPLOADED = ("Loan applicants (built-in demo)", "synthetic data"), ("people
 """Table in the sidebar, and its badge."""
 
 
-@dataclass(frozen=True)
-class Screen:
+class Screen(NamedTuple):
     """What a page says, and of which table: address, title with badge, sidebar, finding with its numbers."""
 
     address: str
@@ -24,7 +23,7 @@ class Screen:
     finding: str
 
     def is_about(self, table):
-        """Whether sidebar and badge name this table, and the address does not name another."""
+        """Return whether sidebar and badge name this table, and the address no other."""
         name, badge = table
         datasets = parse_qs(urlsplit(self.address).query).get("dataset", [])
         return name in self.audited and badge in self.title and datasets == ["Your table"] * (table == UPLOADED)

@@ -5,8 +5,7 @@ import shutil
 import ssl
 import subprocess
 from contextlib import closing, suppress
-from dataclasses import dataclass
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import pytest
 from playwright.sync_api import expect
@@ -26,34 +25,15 @@ pytestmark = [
 ]
 
 
-class Answer(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
-@dataclass(frozen=True)
-class Site:
-    """Where nginx listens, and the server behind it."""
-
-    port: int
-    server: Server
-
-    @property
-    def address(self):
-        return f"https://localhost:{self.port}/fairleak"
-
-    def answer(self, method, path, **headers):
-        unchecked = ssl._create_unverified_context()  # the certificate is the test's own
-        connection = http.client.HTTPSConnection("localhost", self.port, timeout=60, context=unchecked)
-        with closing(connection):
-            connection.putrequest(method, path, skip_host="Host" in headers)
-            for name, value in headers.items():
-                connection.putheader(name.replace("_", "-"), value)
-            connection.endheaders()
-            response = connection.getresponse()
-            headers = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, headers, response.read())
+def answer(port, method, path, **headers):
+    unchecked = ssl._create_unverified_context()  # the certificate is the test's own
+    with closing(http.client.HTTPSConnection("localhost", port, timeout=60, context=unchecked)) as connection:
+        connection.putrequest(method, path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        response = connection.getresponse()
+        return SimpleNamespace(status=response.status, headers=response.headers, body=response.read())
 
 
 def configure(folder, port, plain, behind):
@@ -79,7 +59,8 @@ def configure(folder, port, plain, behind):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def port(tmp_path_factory):
+    """Where nginx listens, with FairLeak behind it."""
     folder = tmp_path_factory.mktemp("nginx")
     subject = ["-subj", "/CN=localhost", "-keyout", f"{folder}/own.key", "-out", f"{folder}/own.pem"]
     request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject]
@@ -93,22 +74,21 @@ def site(tmp_path_factory):
             configure(folder, port, plain, server.port)
             command = [str(NGINX), "-p", str(folder), "-c", str(folder / "nginx.conf")]
             process = subprocess.Popen([*command, "-e", f"{folder}/error.log"])
-            instance = Site(port, server)
 
             def answers():
                 assert process.poll() is None, (folder / "error.log").read_text()
                 with suppress(OSError):
-                    return instance.answer("GET", "/fairleak/_stcore/health").body == b"ok"
+                    return answer(port, "GET", "/fairleak/_stcore/health").body == b"ok"
 
             wait_until(answers, "nginx")
-            yield instance
+            yield port
             process.terminate()
             process.wait(15)
 
 
 @pytest.fixture
-def view(browser, site):
-    view = View(browser, site.address, ignore_https_errors=True)
+def view(browser, port):
+    view = View(browser, f"https://localhost:{port}/fairleak", ignore_https_errors=True)
     yield view
     view.close()
 
@@ -130,15 +110,15 @@ def test_a_deep_link_signs_in_and_tables_go_up_to_the_limit(view, tmp_path):
     assert view.page.url.startswith(f"{view.address}/glossary")
 
 
-def test_nginx_ends_what_is_too_large_and_says_what_it_should(site):
+def test_nginx_ends_what_is_too_large_and_says_what_it_should(port):
     upload = "/fairleak/_stcore/upload_file/a/b"
-    assert site.answer("PUT", upload, Content_Length=str(202 * MEGABYTE)).status == 413
-    assert site.answer("PUT", upload, Content_Length="0").status == 403  # nobody is signed in
-    status, headers, _ = site.answer("GET", "/fairleak/")
-    assert status == 200
-    assert headers["strict-transport-security"] == "max-age=31536000"
-    assert headers["x-content-type-options"] == "nosniff"
-    assert "frame-ancestors 'none'" in headers["content-security-policy"]
-    assert site.answer("GET", "/fairleak").headers["location"].endswith("/fairleak/")
-    assert site.answer("GET", "/fairleak/_stcore/metrics").status == 404
-    assert site.answer("GET", "/fairleak/", Host="elsewhere.example.org").status == 403
+    assert answer(port, "PUT", upload, Content_Length=str(202 * MEGABYTE)).status == 413
+    assert answer(port, "PUT", upload, Content_Length="0").status == 403  # nobody is signed in
+    first = answer(port, "GET", "/fairleak/")
+    assert first.status == 200
+    assert first.headers["strict-transport-security"] == "max-age=31536000"
+    assert first.headers["x-content-type-options"] == "nosniff"
+    assert "frame-ancestors 'none'" in first.headers["content-security-policy"]
+    assert answer(port, "GET", "/fairleak").headers["location"].endswith("/fairleak/")
+    assert answer(port, "GET", "/fairleak/_stcore/metrics").status == 404
+    assert answer(port, "GET", "/fairleak/", Host="elsewhere.example.org").status == 403

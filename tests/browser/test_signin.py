@@ -50,7 +50,6 @@ def rules(file, at):
 
 
 def status(server, path, method="GET", **headers):
-    """Return the status of a request, without following where it leads."""
     with closing(http.client.HTTPConnection("localhost", server.port, timeout=60)) as connection:
         connection.request(method, path, headers=headers)
         return connection.getresponse().status
@@ -114,7 +113,7 @@ def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(loo
     title(view, "Sign in")
     expect(second_tab.locator("h1").first).to_contain_text("Sign in")  # by itself
     thief = look(None)
-    thief.context.add_cookies([{**cookie} for cookie in copied])
+    thief.context.add_cookies(copied)
     thief.open("glossary")
     title(thief, "Sign in")
     expect(thief.page.get_by_text("This sign-in has ended")).to_be_visible()
@@ -179,7 +178,6 @@ def test_a_forged_cookie_opens_nothing(look, server):
         signed({name: claim for name, claim in claims.items() if name != "email"}): "No role",
         signed(claims | {"email": "x@example.org", "groups": ["olga@example.org"]}): "No role",
     }
-
     for cookie, heading in {true: "Glossary", **refused}.items():
         view = look(None)
         view.context.add_cookies([{"name": USER, "value": cookie, "url": server.address}])

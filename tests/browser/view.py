@@ -52,13 +52,6 @@ WIDER = """() => {
 }"""
 """By how many pixels the window, the main part and each chart are too wide."""
 
-_TITLES = {
-    "Membership": "Membership inference",
-    "Query desk": "Private query desk",
-    "Report": "Release report",
-}
-"""What the navigation calls a page -> its title, where that is another."""
-
 
 class View:
     """A browser context of its own, that is a session of its own, with one page.
@@ -92,7 +85,6 @@ class View:
 
     @property
     def finding(self):
-        """The page's finding, once it is not the remainder of an earlier run."""
         return self.page.locator(FINDING)
 
     @property
@@ -141,8 +133,8 @@ class View:
         link = self.sidebar.get_by_role("link", name=name, exact=True)
         self._unfold(link, self.keyed("folded_links").locator("summary"))
         link.click()
-        title = self.page.locator(f"{FRESH} h1", has_text=re.compile(f"^{_TITLES.get(name, name)}"))
-        expect(title).to_be_visible()
+        title = {"Query desk": "Private query desk", "Report": "Release report"}.get(name, name)
+        expect(self.page.locator(f"{FRESH} h1", has_text=re.compile(f"^{title}"))).to_be_visible()
         self.idle()
 
     def _unfold(self, target, folded):
