@@ -26,7 +26,6 @@ settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser):
-    """Take the option that asks for everything."""
     help_text = "run long tests too, and try ten times as many cases of each property, other ones in every run"
     parser.addoption("--long", action="store_true", help=help_text)
 
@@ -39,9 +38,8 @@ def pytest_collection_modifyitems(config, items):
     if config.getoption("long") or any(".py" in argument for argument in config.args):
         return
     long = [item for item in items if item.get_closest_marker("long")]
-    if long:
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 def pytest_sessionfinish(session, exitstatus):

@@ -9,8 +9,6 @@ from core.studies.correction import audit_key, run
 from core.studies.subject import AuditConfig, subject_of, train_model
 from pages.shell import state
 
-_SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")
-
 _findings = {}
 
 
@@ -29,7 +27,8 @@ def demo():
 
 
 def config_of(changes):
-    settings = {name: state.default(name) for name in _SETTINGS} | changes
+    names = ("method", "metric", "tolerance", "train_share", "seed")
+    settings = {name: state.default(name) for name in names} | changes
     if settings["method"] in PRIVATE_METHODS:
         settings.setdefault("epsilon", state.default("epsilon"))
     return AuditConfig(dataset="demo", roles=demo().roles, **settings)

@@ -39,7 +39,6 @@ class Surroundings(Result):
 
 @cache
 def people():
-    """Return the sample, the same in every process."""
     return samples.dataset(500)
 
 
@@ -57,7 +56,6 @@ def measure(config, dataset):
 
 
 def surroundings(config, dataset):
-    """Measure nothing but where this is done."""
     import threadpoolctl
 
     threads = max((pool["num_threads"] for pool in threadpoolctl.threadpool_info()), default=0)

@@ -17,9 +17,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-LONGEST = 1800
-"""Seconds that the tests of one fault may take."""
-
 NOT_COMPUTED = ("annassign", "tfpdef", "decorator", "import_from", "import_name", "raise_stmt", "fstring")
 """Nodes of a syntax tree in which a change is no fault that a test should notice."""
 
@@ -27,8 +24,7 @@ NOT_COMPUTED = ("annassign", "tfpdef", "decorator", "import_from", "import_name"
 def is_computed(node):
     """Return whether a node belongs to what is computed: no annotation, import, error text or type of a result."""
     while node.parent is not None:
-        after_arrow = node.get_previous_sibling() == "->"
-        if node.parent.type in NOT_COMPUTED or after_arrow:
+        if node.parent.type in NOT_COMPUTED or node.get_previous_sibling() == "->":
             return False
         node = node.parent
     return True
@@ -69,7 +65,6 @@ def draw(folder, seed, count):
 
 
 def copied(folder):
-    """Copy the files that git knows."""
     listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     for name in filter(None, listing.split("\0")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -77,13 +72,11 @@ def copied(folder):
 
 
 def failed_test(copy, tests):
-    """Run tests in a copy until one fails; return its name, "" if none does, "timeout" if they do not end."""
+    """Run tests in a copy until one fails; return its name, "" if none does, "timeout" after half an hour."""
     command = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "-x", "--tb=no", *tests]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     try:
-        run = subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
-        )
+        run = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=1800)
     except subprocess.TimeoutExpired:
         return "timeout"
     lines = run.stdout.splitlines()
@@ -94,7 +87,6 @@ def failed_test(copy, tests):
 
 
 def main():
-    """Draw faults, try each, and print what came of it."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("folder", type=Path, help="a file or folder of core")
     parser.add_argument("--tests", nargs="+", default=["tests/unit", "tests/properties"], help="what pytest runs")

@@ -57,7 +57,6 @@ def enter():
 
 
 def run_folder():
-    """Return the folder of this test run."""
     return Path(os.environ[FOLDER])
 
 

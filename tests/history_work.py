@@ -37,9 +37,9 @@ def _wide(audit, policy):
     limits = [
         replace(limit, value=float(not CHECKS[limit.check].at_least), source="Law, § 3") for limit in policy.limits
     ]
-    wide = replace(policy, limits=tuple(limits))
-    passed = {row.check for row in judged_audit(audit, policy=wide).verdict.rows if row.verdict == "pass"}
-    return replace(wide, limits=tuple(replace(limit, required=limit.check in passed) for limit in limits))
+    rows = judged_audit(audit, policy=replace(policy, limits=tuple(limits))).verdict.rows
+    passed = {row.check for row in rows if row.verdict == "pass"}
+    return replace(policy, limits=tuple(replace(limit, required=limit.check in passed) for limit in limits))
 
 
 def work(location, mode, seed, step, sent):

@@ -19,7 +19,6 @@ PRIVATE_VOCABULARY = frozenset(
 
 
 def module_of(path):
-    """Return the name a file is imported by."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -33,7 +32,6 @@ def sources():
 
 @cache
 def tree(path):
-    """Return a file, parsed."""
     return ast.parse(path.read_text("utf-8"))
 
 
@@ -109,5 +107,4 @@ def last_word(name):
 
 
 def class_names(path):
-    """Yield the names of a file's classes."""
     yield from (node.name for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef))

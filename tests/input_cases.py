@@ -4,14 +4,11 @@ Everything is invented and drawn here with a seed. `base_people` is the clean ta
 `approved`, a model's `predicted` and `score` (of yes, three decimals), and `set`. Each case changes one thing of it.
 """
 
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-
-N_PEOPLE = 1_600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +27,10 @@ class InputCase:
 
 
 def csv_of(frame):
-    text = io.StringIO()
-    frame.to_csv(text, index=False)
-    return text.getvalue().encode()
+    return frame.to_csv(index=False).encode()
 
 
-def base_people(n=N_PEOPLE, *, memory=0.7, bias=0.0, seed=43):
+def base_people(n=1_600, *, memory=0.7, bias=0.0, seed=43):
     """Return n people with a model's answers.
 
     `memory` is how far, in log-odds, the score of a training record moves towards its label; `bias` moves all scores.
@@ -100,12 +95,6 @@ def three_outcomes():
     return people.assign(race=race, outcome=rng.choice(["graduate", "enrolled", "dropout"], len(people)))
 
 
-def with_sample_weight():
-    """Return people with a weight of each record, about 1 on average."""
-    people = base_people()
-    return people.assign(sample_weight=np.random.default_rng(19).uniform(0.4, 1.6, len(people)).round(3))
-
-
 def other_answers(prediction, no, yes):
     """Return answers as another tool names them: the prediction, and the scores of no and yes."""
     people = base_people().rename(columns={"predicted": prediction})
@@ -124,12 +113,12 @@ def weak_model():
     return base_people(6_000, memory=0.5, bias=0.9, seed=41).drop(columns="dept")
 
 
-def garden_people(n: int = 2_400, *, label: str = "plot_tended", seed: int = 61) -> pd.DataFrame:
+def garden_people():
     """Return people on a list for a garden: no name says which column is the outcome, and the score is a vendor's.
 
     The score tells the outcome and, less, where somebody was born; `used_for_training` tells nothing.
     """
-    rng = np.random.default_rng(seed)
+    rng, n = np.random.default_rng(61), 2_400
     abroad = rng.random(n) < 0.35
     years = rng.gamma(3.0, 2.0, n).round(1)
     signal = 0.8 + 0.35 * (years - 6.0) - 0.6 * abroad
@@ -143,47 +132,47 @@ def garden_people(n: int = 2_400, *, label: str = "plot_tended", seed: int = 61)
             "household": rng.integers(1, 6, n),
             "sex": rng.choice(["man", "woman"], n),
             "birthplace": np.where(abroad, "abroad", "here"),
-            label: np.where(tended, "yes", "no"),
+            "plot_tended": np.where(tended, "yes", "no"),
             "vendor_score": score,
             "used_for_training": np.where(rng.random(n) < 0.45, "yes", "no"),
         }
     )
 
 
-def garden_waves() -> pd.DataFrame:
+def garden_waves():
     """Return people of a garden whose training records stand in a column that nobody knows: wave A and B."""
     people = garden_people()
     return people.assign(wave=people.pop("used_for_training").map({"yes": "A", "no": "B"}))
 
 
-BASE = {"label": "approved", "positive": "yes", "sensitive": "sex", "prediction": "predicted", "score": "score"}
-BASE |= {"sets": "set"}
+ANSWERS = {"prediction": "predicted", "score": "score", "sets": "set"}
+BASE = {"label": "approved", "positive": "yes", "sensitive": "sex", **ANSWERS}
 
 CASES = {
-    "base": InputCase(frame=base_people, roles=BASE, guesses=frozenset({"positive"})),
+    "base": InputCase(frame=base_people, roles=BASE, guesses={"positive"}),
     "group_without_positive": InputCase(
         frame=group_without_positive, roles={name: role for name, role in BASE.items() if name != "sensitive"}
     ),
-    "reversed_score": InputCase(
-        frame=reversed_score, roles=BASE, blocking=frozenset({"contradiction", "reversed_score"})
-    ),
+    "reversed_score": InputCase(frame=reversed_score, roles=BASE, blocking={"contradiction", "reversed_score"}),
     "without_true_label": InputCase(
         frame=lambda: base_people().drop(columns="approved"),
-        roles={"label": "", "prediction": "predicted", "score": "score", "sets": "set"},
-        questions=frozenset({"label_missing"}),
+        roles={"label": "", **ANSWERS},
+        questions={"label_missing"},
     ),
     "two_rows_a_person": InputCase(
-        frame=two_rows_a_person, roles={**BASE, "person": "student_id"}, blocking=frozenset({"person"})
+        frame=two_rows_a_person, roles={**BASE, "person": "student_id"}, blocking={"person"}
     ),
-    "trailing_period": InputCase(
-        frame=trailing_period, roles={**BASE, "positive": ">50K"}, guesses=frozenset({"spellings"})
-    ),
+    "trailing_period": InputCase(frame=trailing_period, roles={**BASE, "positive": ">50K"}, guesses={"spellings"}),
     "three_outcomes": InputCase(
         frame=three_outcomes,
         roles={"label": "outcome", "sensitive": "race", "sets": "set", "prediction": "", "score": ""},
-        guesses=frozenset({"labels_together"}),
+        guesses={"labels_together"},
     ),
-    "sample_weight": InputCase(frame=with_sample_weight, roles=BASE, left_out=("sample_weight",)),
+    "sample_weight": InputCase(
+        frame=lambda: base_people().assign(sample_weight=np.random.default_rng(19).uniform(0.4, 1.6, 1_600).round(3)),
+        roles=BASE,
+        left_out=("sample_weight",),
+    ),
     "h2o": InputCase(
         frame=lambda: other_answers("predict", "p0", "p1"),
         roles={**BASE, "prediction": "predict", "score": "p1"},
@@ -198,7 +187,7 @@ CASES = {
         frame=lambda: base_people().drop(columns="predicted").rename(columns={"score": "risk_score"}),
         roles={"label": "approved", "prediction": "", "score": "", "sets": "set"},
         left_out=("risk_score",),
-        questions=frozenset({"possible_answers"}),
+        questions={"possible_answers"},
     ),
     "letters_and_digits": InputCase(frame=lambda: with_letters(base_people()), roles={**BASE, "positive": "t"}),
     "weak_letters": InputCase(frame=lambda: with_letters(weak_model()), roles={**BASE, "positive": "t"}),
@@ -207,17 +196,17 @@ CASES = {
         frame=garden_people,
         roles={"label": "plot_tended", "sensitive": "sex", "sets": "used_for_training", "score": ""},
         left_out=("vendor_score",),
-        questions=frozenset({"attribute", "possible_answers"}),
+        questions={"attribute", "possible_answers"},
     ),
     "garden_waves": InputCase(
         frame=garden_waves,
         roles={"label": "plot_tended", "sensitive": "sex", "sets": "", "score": ""},
-        questions=frozenset({"attribute", "outcome", "possible_answers"}),
+        questions={"attribute", "outcome", "possible_answers"},
     ),
     "garden_without_score": InputCase(
         frame=lambda: garden_people().drop(columns="vendor_score"),
         roles={"label": "plot_tended"},
-        questions=frozenset({"attribute", "outcome"}),
+        questions={"attribute", "outcome"},
     ),
 }
 """Name -> case, one for each kind of table."""

@@ -4,7 +4,7 @@ No drawn person sits on a border between two values: which of them a classifier 
 and that bit depends on the machine and on how many records are read together.
 """
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 from hypothesis import assume
@@ -12,29 +12,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.studies.attriguard.panda import POLICIES
-
-RATINGS = (0.0, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """People, the defender's classifier, and how to search."""
-
-    public: np.ndarray
-    classifier: object
-    centred: bool
-    policy: str
-    step: float
-    margin: float
-    sparse: bool
-
-    @property
-    def records(self):
-        return sparse.csr_array(self.public) if self.sparse else self.public
-
-    @property
-    def settings(self):
-        return {"policy": self.policy, "step": self.step, "margin": self.margin}
 
 
 def classifier_of(weights, offsets, *, multinomial):
@@ -51,7 +28,7 @@ def classifier_of(weights, offsets, *, multinomial):
 
 @st.composite
 def cases(draw, *, values=(2, 3, 4, 7), steps=(1.0,)):
-    """Draw people and a classifier; whole weights make many ties."""
+    """Draw people, the defender's classifier, and how to search; whole weights make many ties."""
     m, d, u = draw(st.sampled_from(values)), draw(st.integers(1, 9)), draw(st.integers(1, 4))
     rows = 1 if m == 2 else m
     weight = st.one_of(
@@ -59,19 +36,19 @@ def cases(draw, *, values=(2, 3, 4, 7), steps=(1.0,)):
     )
     weights = draw(st.lists(st.lists(weight, min_size=d, max_size=d), min_size=rows, max_size=rows))
     offsets = draw(st.lists(weight, min_size=rows, max_size=rows))
-    public = draw(st.lists(st.lists(st.sampled_from(RATINGS), min_size=d, max_size=d), min_size=u, max_size=u))
+    ratings = st.lists(st.sampled_from((0.0, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0)), min_size=d, max_size=d)
+    public = np.array(draw(st.lists(ratings, min_size=u, max_size=u)))
     multinomial = draw(st.booleans())
     classifier = classifier_of(weights, offsets, multinomial=multinomial)
-    assume(off_the_border(np.array(public), classifier))
-    return Case(
-        public=np.array(public),
-        classifier=classifier,
-        centred=multinomial,
-        policy=draw(st.sampled_from(tuple(POLICIES))),
-        step=draw(st.sampled_from(steps)),
-        margin=draw(st.sampled_from((0.0, 0.0, 0.5, 3.0))),
-        sparse=draw(st.booleans()),
-    )
+    assume(off_the_border(public, classifier))
+    settings = {
+        "policy": draw(st.sampled_from(tuple(POLICIES))),
+        "step": draw(st.sampled_from(steps)),
+        "margin": draw(st.sampled_from((0.0, 0.0, 0.5, 3.0))),
+    }
+    records = sparse.csr_array(public) if draw(st.booleans()) else public
+    search = {"policy": settings["policy"], "settings": settings}
+    return SimpleNamespace(public=public, records=records, classifier=classifier, centred=multinomial, **search)
 
 
 def off_the_border(public, classifier):
@@ -85,9 +62,6 @@ def off_the_border(public, classifier):
 
 def dense(records):
     return records.toarray() if sparse.issparse(records) else np.asarray(records)
-
-
-TIE = 1e-9
 
 
 def plain_weights(classifier, *, centred):
@@ -109,7 +83,7 @@ def plain_panda(x, weights, offsets, i, *, policy, step=1.0, margin=0.0):
     margin and the rounding of a tie; C(x) ≠ i is known of the clean record.
     """
     existing, x, stays = x != 0, x.copy(), np.zeros(x.size, dtype=bool)
-    gradient, lead = weights[i], margin + TIE * np.abs(weights).max()
+    gradient, lead = weights[i], margin + 1e-9 * np.abs(weights).max()
     for _ in range(x.size * int(np.ceil(1 / step) + 1)):
         # lines 3 to 13: find the entry to be modified
         allowed = ~stays & {"modify_exist": existing, "add_new": ~existing, "modify_add": existing | ~existing}[policy]

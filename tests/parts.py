@@ -16,7 +16,6 @@ from tests.hermetic import ROOT
 from tests.order import SECONDS, UNKNOWN
 
 STAMPS = ROOT / ".parts"
-WORKERS = 3
 
 ROOM = 500.0
 """Seconds of one core a part may take: about four minutes on two."""
@@ -43,27 +42,21 @@ def parts(root=ROOT):
     return parts_by_name
 
 
-def _watched():
-    """Yield the files that what tests say may hang on."""
-    yield from (path for ending in ("*.py", "*.toml", "*.txt", "README.md") for path in ROOT.glob(ending))
-    yield from (ROOT / "docs").rglob("*.md")
-    for folder in ("core", "pages", "tests", "data"):
-        yield from (path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".pyc")
-
-
 def state():
     """Return the SHA-256 of all files that what tests say may hang on."""
+    paths = [path for ending in ("*.py", "*.toml", "*.txt", "README.md", "docs/**/*.md") for path in ROOT.glob(ending)]
+    for folder in ("core", "pages", "tests", "data"):
+        paths += [path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"]
     digest = hashlib.sha256()
-    for path in sorted(_watched()):
+    for path in sorted(paths):
         digest.update(f"{path.relative_to(ROOT)}\x00{hashlib.sha256(path.read_bytes()).hexdigest()}\x00".encode())
     return digest.hexdigest()
 
 
 def run(name, files):
-    """Run a part, leave its stamp if it passes, and return whether it did."""
     began, now = time.monotonic(), state()
     spread = "worksteal" if name.startswith("properties") else "loadfile"  # ten times one property takes minutes
-    options = f"-m pytest -q -n {WORKERS} --dist {spread} --no-loadscope-reorder --long"
+    options = f"-m pytest -q -n 3 --dist {spread} --no-loadscope-reorder --long"
     code = subprocess.call([sys.executable, *options.split(), *files], cwd=ROOT)
     outcome = {0: "passed", pytest.ExitCode.NO_TESTS_COLLECTED: "NO TEST RAN"}.get(code, "FAILED")
     print(f"== {name}: {outcome} after {time.monotonic() - began:.0f} s", flush=True)
@@ -74,7 +67,6 @@ def run(name, files):
 
 
 def done(name):
-    """Return whether a part has passed on the files as they are."""
     stamp = STAMPS / name
     return stamp.is_file() and stamp.read_text() == state()
 

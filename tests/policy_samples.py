@@ -34,7 +34,6 @@ rationale = "Shown."
 
 
 def estimate(value, low, high, *, level=0.95):
-    """Return an estimate on 1,000 records."""
     return Estimate(value=value, low=low, high=high, n=1000, level=level)
 
 
@@ -45,13 +44,11 @@ def done(check, value, half=0.0, **more):
 
 def policy(*, level=0.95, optional=(), **limits):
     """Return a policy of limits by the names of their checks."""
+    signed = {"author": "A", "date": "2026-11-22", "rationale": "Why."}
     policy_limits = tuple(
-        Limit(check=check, value=value, required=check not in optional, author="A", date="2026-11-22", rationale="Why.")
-        for check, value in limits.items()
+        Limit(check=check, value=value, required=check not in optional, **signed) for check, value in limits.items()
     )
-    return Policy(
-        name="P", version="1", author="A", date="2026-11-22", rationale="What for.", level=level, limits=policy_limits
-    )
+    return Policy(name="P", version="1", level=level, limits=policy_limits, **signed)
 
 
 def values(check):

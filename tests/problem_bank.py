@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -25,9 +24,9 @@ class JointProblem:
 
     name: str
     guess: tuple[int, ...]
-    disclosures: tuple[dict[str, Any], ...]
+    disclosures: tuple[dict, ...]
     n_groups: int
-    shares: tuple[Fraction | tuple[Fraction, Fraction] | None, ...] | None = None
+    shares: tuple | None = None
     cost: tuple[float, ...] | None = None
     solved: float | None = None
 
@@ -38,24 +37,21 @@ class JointProblem:
             return self.solved
         return joint_brute_force(self.guess, self.disclosures, self.n_groups, self.shares, self.cost)
 
-    def arguments(self):
-        """Return the arguments of `correct_jointly`."""
-        shares = None if self.shares is None else [_float(share) for share in self.shares]
-        disclosures = [Disclosed(**plain(disclosed)) for disclosed in self.disclosures]
-        cost = None if self.cost is None else np.array(self.cost)
+    def shared_arguments(self):
         return {
             "guess": np.array(self.guess, dtype=np.uint8),
-            "disclosures": disclosures,
             "n_groups": self.n_groups,
-            "group_shares": shares,
-            "cost": cost,
+            "group_shares": None if self.shares is None else [_float(share) for share in self.shares],
+            "cost": None if self.cost is None else np.array(self.cost),
         }
+
+    def arguments(self):
+        """Return the arguments of `correct_jointly`."""
+        return self.shared_arguments() | {"disclosures": [Disclosed(**plain(each)) for each in self.disclosures]}
 
     def single(self):
         """Return the arguments of `correct`, for a problem with one disclosure."""
-        arguments = self.arguments()
-        del arguments["disclosures"]
-        return arguments | plain(self.disclosures[0])
+        return self.shared_arguments() | plain(self.disclosures[0])
 
 
 def plain(disclosed):
@@ -66,8 +62,8 @@ def plain(disclosed):
 def _float(value):
     if isinstance(value, Fraction):
         return float(value)
-    if isinstance(value, tuple) and value and isinstance(value[0], Fraction):
-        return tuple(float(end) for end in value)
+    if isinstance(value, tuple) and isinstance(value[0], Fraction):
+        return tuple(map(float, value))
     return value
 
 
@@ -75,7 +71,6 @@ def parts(metric, labels, n):
     """Return the indices of each row set of a metric."""
     if metric == "statistical_parity":
         return [list(range(n))]
-    assert labels is not None
     label_values = {"predictive_equality": (0,), "equal_opportunity": (1,), "equalized_odds": (0, 1)}[metric]
     return [[i for i in range(n) if labels[i] == value] for value in label_values]
 
@@ -102,7 +97,6 @@ def _ends(disclosed):
 
 
 def shares_true(shares, vector):
-    """Tell whether the groups' sizes are what the shares say."""
     return all(share_true(share, vector.count(group), len(vector)) for group, share in enumerate(shares or ()))
 
 
@@ -155,7 +149,6 @@ def brute_force(guess, predictions, tolerance, **more):
 
 
 def digits(text):
-    """Return a vector written as digits."""
     return tuple(map(int, text))
 
 
@@ -178,7 +171,9 @@ def _pair(name, guess, predictions, tolerance, objective, **more):
 
 _POWERS = tuple(float(b) ** 60 for b in (1.0, 1.3, 1.1, 1.9, 2.0, 1.6, 1.2, 1.7))
 
-TWO_GROUPS = (
+_ZERO, _UNIT, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+
+HAND_SOLVED = (
     _pair("met with equality: overall 1/2, groups 2/3 and 1/3", "111000", "110100", "1/6", 0.0),
     _pair("one group is empty: the cheapest record moves", "000", "101", "1", 2.0, cost=(3.0, 2.0, 4.0)),
     _pair("all predictions equal: only an empty group needs repair", "111", "000", "0", 2.5, cost=(3.0, 2.5, 4.0)),
@@ -197,12 +192,6 @@ TWO_GROUPS = (
         1.0 + 1.3**60 + 1.1**60 + 1.2**60,
         cost=_POWERS,
     ),
-)
-
-_ZERO, _UNIT, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
-
-HAND_SOLVED = (
-    *TWO_GROUPS,
     _solved(
         "an empty third group takes the cheapest record at tolerance 1",
         "0011",
@@ -262,7 +251,7 @@ def random_joint(seed):
     """Return a random problem with 2 to 4 groups: one or two disclosures of any kind, shares in half of them."""
     rng = np.random.default_rng(seed)
     k = (2, 3, 3, 4)[seed % 4]
-    n = int(rng.integers({2: 6, 3: 6, 4: 6}[k], {2: 12, 3: 10, 4: 9}[k]))
+    n = int(rng.integers(6, {2: 12, 3: 10, 4: 9}[k]))
     vector = tuple(rng.permutation(np.arange(n) % k).tolist())
     guess = tuple(rng.integers(0, k, n).tolist())
     kinds = [KINDS[seed // 4 % 4]] + ([KINDS[int(rng.integers(4))]] if seed // 16 % 2 else [])

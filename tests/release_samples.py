@@ -6,20 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from core.studies.model_card import (
-    ModelCardSettings,
-    Published,
-    Release,
-    ReleasedPeople,
-    measure_card,
-)
+from core.studies.model_card import ModelCardSettings, Published, Release, ReleasedPeople, measure_card
 from core.studies.model_card.release import PublishedNumber
 
 
 @cache
-def people(n=300, k=12, *, seed=3):
+def people(n=300, k=12):
     """Return n people and k models, each of which differs from the one before in a few people."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(3)
     posterior = np.clip(rng.beta(1.2, 2.0, n), 0.01, 0.99)
     sensitive = (rng.random(n) < posterior).astype(np.uint8)
     labels = (rng.random(n) < 0.4).astype(np.uint8)
@@ -51,6 +45,11 @@ GAPS = ("sp_gap", "tpr_gap", "fpr_gap")
 RATES = ("sp_rate", "tpr_rate", "fpr_rate")
 
 
+def _case(posterior, sensitive, release, rng):
+    published = release.publish(sensitive, rng=rng)
+    return SimpleNamespace(posterior=posterior, sensitive=sensitive, release=release, published=published)
+
+
 def small_case(seed, *, precision="", sizes=True):
     """Return 6 to 12 people, what the attacker believes of them, and what is published of 1 to 3 models.
 
@@ -65,20 +64,10 @@ def small_case(seed, *, precision="", sizes=True):
         if all(0 < sensitive[part].sum() < part.sum() for part in (labels == 1, labels == 0)):
             break
     options = {"rounded": {"decimals": 0}, "noisy": {"epsilon": 10.0 * (k + 1)}}.get(precision, {})
-    statistics = GAPS if rng.random() < 0.5 else (RATES if rng.random() < 0.5 else ("sp_gap",))
-    release = Release(
-        rng.integers(0, 2, (k, n)),
-        labels=labels,
-        statistics=statistics,
-        sizes=sizes or precision == "noisy",
-        **options,
-    )
-    return SimpleNamespace(
-        posterior=posterior,
-        sensitive=sensitive,
-        release=release,
-        published=release.publish(sensitive, rng=rng),
-    )
+    options["statistics"] = GAPS if rng.random() < 0.5 else (RATES if rng.random() < 0.5 else ("sp_gap",))
+    sizes = sizes or precision == "noisy"
+    release = Release(rng.integers(0, 2, (k, n)), labels=labels, sizes=sizes, **options)
+    return _case(posterior, sensitive, release, rng)
 
 
 def large_case(seed, *, n=1000, k=10, **options):
@@ -90,13 +79,7 @@ def large_case(seed, *, n=1000, k=10, **options):
     weights = np.array([1.0, 0.5, 0.2, 0.1, 0.0, 0.0]) + rng.normal(scale=0.25, size=(k, 6))
     predictions = (weights @ x.T > 0.5).astype(np.uint8)
     sensitive = (rng.random(n) < posterior).astype(np.uint8)
-    release = Release(predictions, labels=labels, **options)
-    return SimpleNamespace(
-        posterior=posterior,
-        sensitive=sensitive,
-        release=release,
-        published=release.publish(sensitive, rng=rng),
-    )
+    return _case(posterior, sensitive, Release(predictions, labels=labels, **options), rng)
 
 
 def invented(release, values):
@@ -118,5 +101,4 @@ def moved_bits(before, after):
 
 
 def part_mask(release, part):
-    """Return who belongs to a part, shape (n,)."""
     return release.cells.inside(part)[release.cells.pattern]

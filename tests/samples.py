@@ -33,18 +33,10 @@ def frame(n=1200, *, leak=1.5, bias=0.8, seed=0):
 
 def table(n=1200, **settings):
     """Return the same people as a table with one suggestion of roles."""
-    people = frame(n, **settings)
-    return Table(
-        name="sample",
-        title="Sample",
-        frame=people,
-        source="Made.",
-        roles=(ROLES,),
-    )
+    return Table(name="sample", title="Sample", frame=frame(n, **settings), source="Made.", roles=(ROLES,))
 
 
 def dataset(n=1200, **settings):
-    """Return the same people as an audit's dataset."""
     return build_dataset(table(n, **settings), ROLES)
 
 

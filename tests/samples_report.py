@@ -43,7 +43,6 @@ def estimate(value, half, n=4000):
 
 
 def group(name, cells, labelled, count):
-    """Return a group's summary from its counts."""
     tp, fn, fp, tn = cells  # on the test records
     return GroupSummary(
         group=name,
@@ -150,7 +149,6 @@ _RATES = {"false_alarms": proportion(2, 100), "detected": proportion(99, 100)}
 
 
 def sample(groups=GROUPS):
-    """Return the audit."""
     measured = _measured()
     return ReleaseAudit(
         plan=AuditPlan(

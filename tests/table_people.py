@@ -42,15 +42,15 @@ def people(m=2, *, n=600, u=60, seed=0, leak=1.0):
     )
 
 
-def least_columns(record, columns, defender, target, rules, *, most=None):
+def least_columns(record, columns, defender, target, rules, *, most):
     """Return the fewest columns to change until the classifier reads the target, by asking it about every change.
 
-    Changes that leave a forbidden pair that was not there before are left out; None when nothing serves, or nothing
-    with up to `most` columns.
+    Changes that leave a forbidden pair that was not there before are left out; None when no change
+    of up to `most` columns serves.
     """
     free = [j for j, column in enumerate(columns) if not column.frozen]
     held = pairs_held(record, columns, rules)
-    for size in range(1, (len(free) if most is None else most) + 1):
+    for size in range(1, most + 1):
         for chosen in combinations(free, size):
             values = list(product(*(columns[j].domain for j in chosen)))
             changed = np.repeat(record[None], len(values), axis=0)

@@ -8,51 +8,29 @@ sets members and non-members apart. Accuracy is measured on all who were drawn a
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 
-from core.base.validation import Codes, Floats, Ints, child_generator, child_seed
+from core.base.validation import child_generator, child_seed
 from core.datasets.build import select
 from core.datasets.columns import as_text, crossed_columns, is_numeric
 from core.models.dp_id3 import DPID3Classifier
 from core.studies.membership import REGISTRY, Evidence, MembershipSplit, roc
-from core.studies.membership.attack import AttackOutput
-from core.studies.membership.fairpick import (
-    clusters,
-    fairpick,
-    like_outsiders,
-    outsiders_at_random,
-    random_deletion,
-)
+from core.studies.membership.fairpick import clusters, fairpick, like_outsiders, outsiders_at_random, random_deletion
 from core.studies.membership.findings import CurvePoint
 
 BINS = 10
 """Ranges of equal width into which a column of numbers is cut."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberPeople:
-    """Everybody who may or may not be in the training data."""
-
-    codes: Ints
-    """(n, d): value of each column, from 0 up."""
-    n_values: tuple[int, ...]
-    """Values in the public domain of each column, also those nobody has."""
-    labels: Codes
-    groups: Codes
-    """1 = first group of two; 0 to K - 1 where there are more."""
-    protected: tuple[int, ...]
-    """Columns among the d that the groups are distinguished by."""
-
-    @property
-    def n(self):
-        return int(self.labels.size)
-
-
 def member_people(table, roles):
-    """Turn a table and the roles of its columns into the people of a membership audit."""
+    """Turn a table and the roles of its columns into n people who may or may not be in the training data.
+
+    `codes` (n, d) has the value of each column, from 0 up; `n_values` says how many are in its public domain, also
+    those nobody has; `protected` are the columns among the d that the groups are distinguished by.
+    """
     selected, names, people = select(table.frame, roles)
     sensitive = crossed_columns(table.frame, roles.sensitive) or (roles.sensitive,)
     features = {*names, *(set(sensitive) - set(roles.excluded))}
@@ -65,12 +43,13 @@ def member_people(table, roles):
             protected.append(len(columns))
         columns.append(codes)
         n_values.append(n)
-    return MemberPeople(
+    return SimpleNamespace(
+        n=int(people.labels.size),
         codes=np.column_stack(columns),
         n_values=tuple(n_values),
         labels=people.labels,
         groups=people.sensitive,
-        protected=tuple(protected),
+        protected=protected,
     )
 
 
@@ -148,7 +127,7 @@ def library_target(people, estimator):
 
 def two_sides(people):
     """Return the same people in two groups, without the columns that tell them apart."""
-    features = np.delete(people.codes.astype(np.float64), sorted(people.protected), axis=1)
+    features = np.delete(people.codes.astype(np.float64), people.protected, axis=1)
     names = ("others", "group")
     return SimpleNamespace(features=features, labels=people.labels, sensitive=people.groups, group_names=names)
 
@@ -160,15 +139,8 @@ def thinned(sides, split, clustering, *, theta, seed):
     return picked, keeping(split, picked.retained, outsiders=outsiders)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attacked:
+class Attacked(SimpleNamespace):
     """A trained target, whom the published attack judges; its accuracy is also on those unseen."""
-
-    people: MemberPeople
-    split: MembershipSplit
-    unseen: Ints
-    probability: Floats
-    guess: AttackOutput
 
     def point(self, **setting):
         """Return a point of a curve: how well the target predicts, and the rates of the attack."""
