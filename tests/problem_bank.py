@@ -47,7 +47,7 @@ class JointProblem:
 
     def arguments(self):
         """Return the arguments of `correct_jointly`."""
-        return self.shared_arguments() | {"disclosures": [Disclosed(**plain(each)) for each in self.disclosures]}
+        return self.shared_arguments() | {"disclosures": [Disclosed(**plain(item)) for item in self.disclosures]}
 
     def single(self):
         """Return the arguments of `correct`, for a problem with one disclosure."""
