@@ -20,14 +20,17 @@ from core.base.errors import InputError
 from core.base.serialize import fingerprint
 from core.experiments import engine
 from core.experiments.attacked_models import (
+    MAP_EPSILONS,
+    MAP_TOLERANCES,
     MEASURES,
     before_disclosure,
+    map_finding,
     method_rows,
     trained_tolerances_finding,
 )
 from core.experiments.engine import FileStore, TimeLeft, interleaved, point_key
 from core.experiments.experiment import SEED, ExperimentRow, grid_finding, summarise, summary_frame
-from core.stats.estimates import certain, percent, proportion
+from core.stats.estimates import certain, epsilon_text, percent, proportion
 from core.stats.fairness import METRICS
 from core.store.history import History
 from core.studies.study import Measurement, not_run
@@ -103,6 +106,19 @@ def test_method_rows_and_the_finding_over_tolerances_say_what_seeds_measured(row
     before = [summary.numbers["attack_before"].value for summary in summaries]
     finding = trained_tolerances_finding(clear, BASE, as_published=False)
     assert f"({percent(min(before))} to {percent(max(before))})" in finding.evidence
+
+
+def test_map_finding_names_the_largest_gain_and_membership_at_both_ends_of_the_budgets():
+    rows = []
+    for (i, tolerance), (j, epsilon) in itertools.product(enumerate(MAP_TOLERANCES), enumerate(MAP_EPSILONS)):
+        values = {"model.tolerance": tolerance, "model.epsilon": epsilon, SEED: 0}
+        for check, value in (("correction_gain", 0.2 * ((i, j) == (1, 2))), ("membership_auc", 0.5 + 0.01 * j)):
+            rows.append(ExperimentRow(values=values, study="", measurement=done(check, value, 0.05), seed=0))
+    finding = map_finding(rows)
+    assert f"+20.0 points (+15.0 to +25.0), at tolerance {MAP_TOLERANCES[1]:g} and " in finding.point
+    assert f"Membership AUC: 0.50 (0.45 to 0.55) at ε = {epsilon_text(MAP_EPSILONS[0])}, " in finding.evidence
+    last = 0.5 + 0.01 * (len(MAP_EPSILONS) - 1)
+    assert f"{last:.2f} ({last - 0.05:.2f} to {last + 0.05:.2f}) at ε = " in finding.evidence
 
 
 def test_grid_finding_names_the_settings_of_the_smallest_and_the_largest_number():
