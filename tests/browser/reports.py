@@ -42,7 +42,7 @@ def downloaded(view):
     html, heading = _file(view, "download_internal_html"), findings["verdict"]["headline"]
     internal = SimpleNamespace(html=html, findings=findings, heading=heading)
     assert embedded_document(html) == findings
-    assert heading in headline
+    assert heading in headline, (heading, headline)
     summary = json.loads(_file(view, "download_public_json"))
     decision = summary["decision"]
     assert decision["verdict"] == findings["verdict"]["overall"]
