@@ -101,7 +101,6 @@ def declared_names(path):
 
 
 def last_word(name):
-    """Return the last word of a name in snake or camel case."""
     parts = [part for part in re.split(r"_+|(?<=[a-z0-9])(?=[A-Z])", name) if part]
     return parts[-1].lower() if parts else ""
 

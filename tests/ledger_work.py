@@ -33,7 +33,6 @@ def question(seed, n=60):
 
 
 def seeded(seed):
-    """Return a source of noise that can be repeated."""
     rng = np.random.default_rng(seed)
     return lambda k: int(rng.integers(k))
 

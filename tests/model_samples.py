@@ -102,7 +102,6 @@ def several(*values):
 
 
 def nodes_of(part, kind):
-    """Return the nodes of a class inside a description."""
     matches = [part] if isinstance(part, dict) and part.get("__class__") == kind else []
     inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     return matches + [descendant for item in inside for descendant in nodes_of(item, kind)]

@@ -46,11 +46,9 @@ class JointProblem:
         }
 
     def arguments(self):
-        """Return the arguments of `correct_jointly`."""
         return self.shared_arguments() | {"disclosures": [Disclosed(**plain(item)) for item in self.disclosures]}
 
     def single(self):
-        """Return the arguments of `correct`, for a problem with one disclosure."""
         return self.shared_arguments() | plain(self.disclosures[0])
 
 

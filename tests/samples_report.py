@@ -38,7 +38,6 @@ FORMULA = '=HYPERLINK("http://x","y")'
 
 
 def estimate(value, half, n=4000):
-    """Return a value with a symmetric interval."""
     return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 

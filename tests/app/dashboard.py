@@ -27,7 +27,6 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 
 
 def plain(text):
-    """Return Markdown as it is read."""
     return re.sub(r"\\(.)", r"\1", text).replace("\N{NO-BREAK SPACE}", " ")
 
 

@@ -52,7 +52,6 @@ def two_groups():
 
 
 def instance(k, n, seed):
-    """Return the arguments of `correct` for one instance of K groups."""
     rng = np.random.default_rng(seed)
     predictions = (rng.random(n) < rng.uniform(0.1, 0.5)).astype(np.uint8)
     first, second = (rng.dirichlet(np.full(k, 2.0)) + 0.02 for _ in range(2))

@@ -112,8 +112,6 @@ def _paths(arguments, working_folder):
 
 
 def _text(literal):
-    """Return a text that strace quotes."""
-
     def letter(match):
         if match[1]:
             return bytes([int(match[1], 8)])

@@ -37,7 +37,6 @@ def rate(values):
 
 
 def line(row):
-    """Return one setting as a row."""
     error, leak = row["paper"] or ("", "")
     return {
         **{"n": row["n"], "m": row["m"], "N0": row["n_disadvantaged"], "ε": row["epsilon"], "paper": error},
@@ -53,7 +52,6 @@ def line(row):
 
 
 def synthetic(options):
-    """Print tables 2 and 3 and the points of figure 3."""
     cells = conceal.cells(quick=options.quick)
     done = list(conceal.run(cells, seed=options.seed, limit=options.limit, record=options.record))
     for table in ("table 2", "table 3", "figure 3"):
@@ -64,7 +62,6 @@ def synthetic(options):
 
 
 def on_adult(options):
-    """Print table 1, where Adult is."""
     if not (FOLDER / "adult" / "adult.data").is_file():
         print("Adult is not here. Set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test.")
         return

@@ -93,7 +93,6 @@ def _rounded(value):
 
 
 def recorded():
-    """Return the groups that are recorded, by name."""
     groups = {}
     for path in sorted(RECORDED.glob("*.json")):
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -33,7 +33,6 @@ def measured_by(command):
 
 
 def row_with(rows, **cells):
-    """Return the row that has these cells."""
     return next(row for row in rows if all(row.get(name) == cell for name, cell in cells.items()))
 
 

@@ -87,7 +87,6 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
         )
 
     def findings(self, result, settings):
-        """Return the one finding."""
         estimate = result.by_score
         return (
             Finding(
@@ -104,7 +103,6 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
         )
 
     def checks(self, result, settings):
-        """Return the one check."""
         finding = self.findings(result, settings)[0]
         return {
             "score_uniqueness": Measurement(
@@ -124,7 +122,6 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
 
 
 def _sharing(values):
-    """Return for everybody how many have the same value."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray(counts[inverse])
 

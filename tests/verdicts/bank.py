@@ -47,7 +47,6 @@ class Entry:
 
     @property
     def meant(self):
-        """Checks meant for the entry's leaks."""
         return tuple(check for kind in self.leaks for check in MEANT[kind])
 
 
@@ -110,8 +109,6 @@ def altered(change, draw=invented, **options):
 
 
 def _labels(make):
-    """Return what makes a case without its scores."""
-
     def make_labels(seed):
         people, release = make(seed)
         return people, replace(release, score=None)

@@ -24,7 +24,6 @@ class Release:
 
 
 def released(score, *, decimals=6, threshold=0.5):
-    """Return the release of a score."""
     score = score.round(decimals)
     return Release(score=score, prediction=(score >= threshold).astype(np.int64))
 

@@ -26,7 +26,6 @@ def gap_test(value):
 
 
 def compared(values, *, group, reference, half):
-    """Return the three gaps of a group against others."""
     gaps = dict(zip(("vd", "fpr_gap", "advantage_gap"), values, strict=True))
     rates = {"tpr": (estimate(0.95), estimate(0.95 - values[0])), "fpr": (estimate(0.8), estimate(0.8 - values[1]))}
     tests = {name: gap_test(value) for name, value in gaps.items()}

@@ -25,7 +25,6 @@ QUICK = ("loss", "confidence", "network")
 
 
 def half(n, *, seed=0):
-    """Return a split that knows 30 % and judges 50 %."""
     return member_split(n, seed=seed, known_share=0.3, judged_share=0.5)
 
 

@@ -81,6 +81,5 @@ def neighbours(a):
 
 
 def weights(a):
-    """Return v, straight from the definition."""
     n1 = sum(a)
     return np.array([1 / n1 if x else -1 / (len(a) - n1) for x in a])

@@ -1,8 +1,11 @@
 """The invention of the built-in demo: loan applicants who do not exist, drawn from a seed, cell for cell.
 
 Everything is drawn from the raw bits of one generator, whose stream numpy guarantees, with additions, products and
-comparisons only, so that every platform invents the same cells. ``data/README.md`` tells what is put in on purpose.
+comparisons only, so that every platform invents the same cells. ``README.md`` tells what is put in on purpose.
+``python data/demo_loans.py`` writes `demo_loans.csv` anew.
 """
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +15,18 @@ _WOMEN = 0.335
 _BORN_ABROAD = 0.118
 
 # Sectors with their weight among men and among women, what being born abroad adds to the weight, and their pay.
-_SECTORS = ("construction", "transport", "industry", "it", "finance", "public", "retail", "hotels", "teaching", "care")
+_SECTORS = (
+    "construction",
+    "transport",
+    "industry",
+    "it",
+    "finance",
+    "public",
+    "retail",
+    "hotels",
+    "teaching",
+    "care",
+)
 _SECTOR_MEN = (0.16, 0.12, 0.20, 0.13, 0.05, 0.07, 0.15, 0.10, 0.01, 0.01)
 _SECTOR_WOMEN = (0.005, 0.01, 0.015, 0.01, 0.03, 0.11, 0.27, 0.16, 0.18, 0.22)
 _SECTOR_ABROAD = (0.08, 0.06, 0.02, 0.03, 0.00, 0.00, 0.00, 0.14, 0.00, 0.07)
@@ -61,7 +75,9 @@ def make_demo():
 
 
 def _household(draws, woman, abroad):
-    age = np.floor(21 + 46 * draws.uniform() * (0.45 + 0.55 * draws.uniform()) - 4 * abroad * draws.uniform())
+    age = np.floor(
+        21 + 46 * draws.uniform() * (0.45 + 0.55 * draws.uniform()) - 4 * abroad * draws.uniform()
+    )
     age = np.maximum(age, 20)
     settled = np.clip((age - 20) / 25, 0, 1)
     married = 0.10 + 0.50 * settled + 0.10 * abroad - 0.12 * woman
@@ -70,16 +86,24 @@ def _household(draws, woman, abroad):
         ("married", "divorced", "widowed", "single"),
         np.column_stack([married, parted, 0.01 + 0.05 * settled * woman, 1 - married - parted]),
     )
-    family = np.where(status == "married", 0.75, np.where(status == "single", 0.10, 0.25 + 0.35 * woman))
-    children = np.floor(1 + 2.4 * draws.uniform() * draws.uniform() + 0.8 * abroad * draws.uniform())
+    family = np.where(
+        status == "married", 0.75, np.where(status == "single", 0.10, 0.25 + 0.35 * woman)
+    )
+    children = np.floor(
+        1 + 2.4 * draws.uniform() * draws.uniform() + 0.8 * abroad * draws.uniform()
+    )
     school = draws.pick(
         _SCHOOLS,
-        np.column_stack([0.20 + 0.12 * abroad, 0.42 - 0.10 * abroad, 0.25 + 0.03 * woman, 0.13 + 0.06 * abroad]),
+        np.column_stack(
+            [0.20 + 0.12 * abroad, 0.42 - 0.10 * abroad, 0.25 + 0.03 * woman, 0.13 + 0.06 * abroad]
+        ),
     )
     return {
         "age": age,
         "marital_status": status,
-        "dependents": np.where(draws.uniform() < family * np.clip(1.3 - settled / 2, 0, 1), children, 0),
+        "dependents": np.where(
+            draws.uniform() < family * np.clip(1.3 - settled / 2, 0, 1), children, 0
+        ),
         "education": school,
     }
 
@@ -94,10 +118,17 @@ def _work(draws, people, woman, abroad):
     )
     carer = 0.14 + 0.30 * (people["dependents"] > 0)
     part_time = draws.uniform() < np.where(woman, carer, 0.04)
-    hours = np.where(part_time, 16 + np.floor(9 * draws.uniform()) * 2, 37 + np.floor(7 * draws.uniform()))
+    hours = np.where(
+        part_time, 16 + np.floor(9 * draws.uniform()) * 2, 37 + np.floor(7 * draws.uniform())
+    )
     hours = hours + np.where(~part_time & (draws.uniform() < np.where(woman, 0.15, 0.20)), 6, 0)
     schooling = _look_up(people["education"], _SCHOOLS, _SCHOOL_PAY)
-    pay = 21_000 * schooling * _look_up(sector, _SECTORS, _SECTOR_PAY) * (1 + 0.012 * (people["age"] - 20))
+    pay = (
+        21_000
+        * schooling
+        * _look_up(sector, _SECTORS, _SECTOR_PAY)
+        * (1 + 0.012 * (people["age"] - 20))
+    )
     pay = pay * (hours / 40) * (1 + 0.45 * draws.bell()) * (1 - 0.06 * woman) * (1 - 0.08 * abroad)
     return {
         "employment": employment,
@@ -112,7 +143,13 @@ def _money(draws, people, woman, abroad):
     resident_years = adult * np.where(abroad, 0.15 + 0.85 * draws.uniform(), 1.0)
     history = np.floor(resident_years * (0.10 + 0.85 * draws.uniform()))
     address = np.floor(resident_years * draws.uniform() * draws.uniform() * (1 - 0.3 * abroad))
-    savings = people["income"] * draws.uniform() * draws.uniform() * (0.2 + adult / 30) * (1 - 0.25 * abroad)
+    savings = (
+        people["income"]
+        * draws.uniform()
+        * draws.uniform()
+        * (0.2 + adult / 30)
+        * (1 - 0.25 * abroad)
+    )
     loans = np.floor(4 * draws.uniform() * draws.uniform() + 0.5 * (people["dependents"] > 0))
     taste = np.where(
         woman[:, None],
@@ -165,3 +202,8 @@ def _look_up(values, names, numbers):
 def _cells(values):
     """Return whole numbers as integers, texts as they are."""
     return values.astype(np.int64) if values.dtype.kind == "f" else values.astype(object)
+
+
+if __name__ == "__main__":
+    file = Path(__file__).with_suffix(".csv")
+    make_demo().to_csv(file, index=False, float_format="%g", lineterminator="\n")
