@@ -32,7 +32,3 @@ def credit_people(n=8_000):
             "set": np.where(member, "train", "test"),
         }
     )
-
-
-def credit_csv():
-    return credit_people().to_csv(index=False).encode()

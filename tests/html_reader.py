@@ -3,7 +3,6 @@
 from collections import Counter
 from html.parser import HTMLParser
 
-VOID = {"br", "col", "hr", "link", "meta"}
 LINKS = {"href", "src", "action", "xlink:href", "srcset", "data", "formaction"}
 
 
@@ -27,7 +26,7 @@ class Reader(HTMLParser):
         self.attributes.update((tag, name) for name, _ in attrs)
         self.links += [value or "" for name, value in attrs if name in LINKS]
         self.labels += [value or "" for name, value in attrs if name == "aria-label"]
-        if tag not in VOID:
+        if tag not in ("br", "col", "hr", "link", "meta"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):

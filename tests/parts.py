@@ -17,9 +17,6 @@ from tests.order import SECONDS, UNKNOWN
 
 STAMPS = ROOT / ".parts"
 
-ROOM = 500.0
-"""Seconds of one core a part may take: about four minutes on two."""
-
 
 def cost(file):
     """Return about how many seconds of one core all tests of a file take; properties try ten times as much."""
@@ -35,7 +32,7 @@ def parts(root=ROOT):
         folders.setdefault(file.split("/")[1], []).append(file)
     parts_by_name = {}
     for folder, files in folders.items():
-        shares = [[] for _ in range(math.ceil(sum(map(cost, files)) / ROOM))]
+        shares = [[] for _ in range(math.ceil(sum(map(cost, files)) / 500))]  # about four minutes on two cores
         for file in sorted(files, key=lambda file: (-cost(file), file)):
             min(shares, key=lambda share: sum(map(cost, share))).append(file)
         parts_by_name |= {f"{folder}-{number}": share for number, share in enumerate(shares, 1)}
@@ -72,7 +69,6 @@ def done(name):
 
 
 def main(*names):
-    """Run the parts wanted, or all that are not done; return the exit status."""
     every = parts()
     if unknown := [name for name in names if name not in every]:
         print(f"A part must be one of {', '.join(every)}, got {unknown[0]!r}.", file=sys.stderr)

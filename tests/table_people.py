@@ -8,7 +8,6 @@ from core.studies.attriguard.table import TablePeople, forbidden_values, places_
 
 NAMES = ("job", "home", "club", "rooms", "pay")
 CATEGORIES = (("cook", "nurse", "smith", "clerk"), ("flat", "house", "boat"), ("chess", "choir"), (), ())
-CATEGORICAL = np.array([True, True, True, False, False])
 
 
 def people(m=2, *, n=600, u=60, seed=0, leak=1.0):
@@ -32,7 +31,7 @@ def people(m=2, *, n=600, u=60, seed=0, leak=1.0):
         attribute="creed",
         values=tuple(f"creed {i}" for i in range(m)),
         names=NAMES,
-        categorical=CATEGORICAL,
+        categorical=np.array([True, True, True, False, False]),
         categories=CATEGORIES,
         attacker_records=records[:n],
         known_truth=truth[:n],

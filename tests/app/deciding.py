@@ -14,15 +14,12 @@ SELF_TESTS = (SelfTest(attack="A made-up attack", passed=True, told="Nothing was
 
 def quick(plan):
     """Return a plan with the same questions and little work."""
-    trained = plan.model.kind == "train"
-    return replace(
-        plan,
-        config=replace(plan.config, method="unmitigated", tolerance=0.05) if trained else plan.config,
-        bias_queries=BiasQueriesSettings(questions=4, people=40, epsilon=0.5, repeats=2)
-        if plan.bias_queries.questions
-        else plan.bias_queries,
-        membership=MembershipSettings(shadows=0),
-    )
+    small = replace(plan, membership=MembershipSettings(shadows=0))
+    if plan.model.kind == "train":
+        small = replace(small, config=replace(plan.config, method="unmitigated", tolerance=0.05))
+    if plan.bias_queries.questions:
+        small = replace(small, bias_queries=BiasQueriesSettings(questions=4, people=40, epsilon=0.5, repeats=2))
+    return small
 
 
 _audits = {}

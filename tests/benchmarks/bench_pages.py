@@ -10,8 +10,6 @@ from statistics import median
 from tests.benchmarks.measuring import verdicts
 from tests.browser.driver import CHROMIUM, ROOT, Server, chromium
 
-MOVES = 25
-
 ONE_CHART = """
 import plotly.graph_objects as go
 import streamlit as st
@@ -58,7 +56,7 @@ def slider(page):
     page.evaluate(WATCH)
     page.locator(".st-key-told input[type=range]").focus()
     first, every = [], []
-    for _ in range(MOVES):
+    for _ in range(25):
         page.keyboard.press("ArrowRight")
         first.append(float(page.evaluate("() => window.flFirst")))
         every.append(float(page.evaluate("() => window.flAll")))

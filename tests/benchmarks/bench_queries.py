@@ -27,7 +27,6 @@ from core.studies.subject import AuditConfig, subject_of
 from tests.benchmarks.measuring import seconds, verdicts
 
 LARGE, SMALL, REPEATS, INSTANCES = (1000, 400), (100, 25), 50, 3
-MECHANISMS = (Exact(), Rounded(3), SmoothLaplace(5.0, 1e-5), NoisySums(5.0))
 
 
 def problem(n, m, seed):
@@ -79,7 +78,7 @@ def moves():
     pool = query_pool(subject_of(AuditConfig(dataset="demo"), build_dataset(table, table.roles[0])))
     trials = Trials(pool, n=100)
     trials.leak(60, Exact(), "strongest")  # draws the questions, imports the solver
-    for mechanism in MECHANISMS:
+    for mechanism in (Exact(), Rounded(3), SmoothLaplace(5.0, 1e-5), NoisySums(5.0)):
         timings = [seconds(partial(trials.leak, m, mechanism, "strongest"), 3) for m in (10, 25, 40, 60)]
         verdicts((f"s of the slowest move of the slider, {type(mechanism).__name__}", max(timings), 0.3))
 

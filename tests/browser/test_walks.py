@@ -12,7 +12,7 @@ from core.learn.examples import EXAMPLES, example, sheet
 from core.report.report import day_text
 from tests.browser.reports import downloaded, read_alone
 from tests.browser.tables import people, predicted
-from tests.credit_table import credit_csv
+from tests.credit_table import credit_people
 
 
 def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look):
@@ -136,7 +136,7 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
 def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcome(look):
     view = look("data")
     view.finding_with("%")
-    view.give("upload", "credit.csv", credit_csv())
+    view.give("upload", "credit.csv", credit_people().to_csv(index=False).encode())
     view.finding_with("credit.csv", "until you press")
     button, foot = view.keyed("use_roles").get_by_role("button"), view.keyed("gate_foot")
     expect(button).to_be_disabled()

@@ -17,14 +17,6 @@ import numpy as np
 from core.base.solvers import SOLVING, solve
 from core.studies.attriguard.allocation import checked_arguments
 
-_TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
-
-_EXACT = 1e-10
-"""Largest error of the condition of a minimum with which a solution is left as it is."""
-
-_TRIES = 4
-"""How often at most; after the first time in units of the solution before, which makes all unknowns 1."""
-
 
 def allocate_with_solver(noise_size, target_distribution, budget, *, available=None):
     """Return the mechanism of every person; arguments and result as for `core.studies.attriguard.allocate`."""
@@ -49,14 +41,14 @@ def _solved(size, p, least, budget):
     """Return one person's mass on the values with a share, and the rest where the cheapest (`least`) have none."""
     scale = p
     best = np.inf, p, 0.0
-    for _ in range(_TRIES):
+    for _ in range(4):  # after the first time in units of the solution before, which makes all unknowns 1
         values = {"p": p, "scale": scale, "cost": scale * size / budget, "least": (least or 0.0) / budget}
         mass, rest = _run(values, with_rest=least is not None)
         mass, rest = np.maximum(mass * scale, 1e-12 * p), max(rest, 0.0)
         off = _off(mass, p, size)
         if off < best[0]:
             best = off, mass, rest
-        if off < _EXACT:
+        if off < 1e-10:  # the error of the condition of a minimum
             break
         scale = mass
     return best[1:]
@@ -73,7 +65,7 @@ def _run(values, *, with_rest):
         program = _program(values["p"].size, with_rest)
         for name, parameter in program.param_dict.items():
             parameter.value = values[name]
-        solve(program, **_TOLERANCES)
+        solve(program, tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
         rest = float(program.var_dict["rest"].value) if with_rest else 0.0
         return program.var_dict["mass"].value, rest
 

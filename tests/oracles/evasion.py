@@ -6,8 +6,6 @@ record x (d,) in [0, 1].
 
 import numpy as np
 
-_LEAD = 1e-6  # of what the scores are measured in
-
 
 def leads(x, weights, offsets, i):
     score = x @ weights + offsets
@@ -44,7 +42,7 @@ def fewest_changes(x, weights, offsets, i, *, upper_bound):
 
     moved = (weights[:, [i]] - np.delete(weights, i, axis=1)).T  # (rivals, d)
     score = x @ weights + offsets
-    missing = _LEAD - (score[i] - np.delete(score, i))
+    missing = 1e-6 - (score[i] - np.delete(score, i))
     up, down = np.maximum((1 - x) * moved, 0.0), np.maximum(-x * moved, 0.0)
     largest_moves = -np.sort(-np.maximum(up, down), axis=1)[:, : max(upper_bound - 2, 0)].sum(axis=1)
     short = (missing - largest_moves)[:, None]

@@ -44,9 +44,6 @@ TABLE_1 = {  # n, m, ε -> mean errors in thousandths and balanced accuracies in
 }
 """Table 1 as printed: n people, m jittered questions, Adult's race; ε is infinity without noise."""
 
-PAPER_SHARE = 0.104
-"""Share of Black people the paper names; complete records hold 9.8%."""
-
 NOISELESS_REPEATS = {(100, 25): 200, (100, 40): 200, (1000, 300): 5, (1000, 400): 5}
 """Draws of people and jitter for the rows without noise."""
 
@@ -65,7 +62,7 @@ def noiseless_row(pool, n, m, *, repeats, seed=42):
     packed, questions = True, most_questions("bits", n) or 1
     for repeat in range(repeats):
         rng = child_generator(seed, f"noiseless table, {n} people, repeat {repeat}")
-        n_disadvantaged = math.ceil(PAPER_SHARE * n)
+        n_disadvantaged = math.ceil(0.104 * n)  # Black people in the paper; complete records hold 9.8%
         people = pool.people.drawn((n - n_disadvantaged, n_disadvantaged), rng)
         n1, n0 = people.sizes
         without_answers.append(leakage(people.sensitive, people.prior >= n1 / n))

@@ -87,6 +87,7 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
         )
 
     def findings(self, result, settings):
+        """Return the one finding."""
         estimate = result.by_score
         return (
             Finding(
@@ -103,6 +104,7 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
         )
 
     def checks(self, result, settings):
+        """Return the one check."""
         finding = self.findings(result, settings)[0]
         return {
             "score_uniqueness": Measurement(
@@ -122,6 +124,7 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
 
 
 def _sharing(values):
+    """Return for everybody how many have the same value."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray(counts[inverse])
 

@@ -128,13 +128,11 @@ FLOORS = (
 )
 """The rooms of core from the ground up; a room takes from those on lower floors alone."""
 
-ROOMS = {room for rooms in FLOORS for room in rooms}
-
 
 def room_of(module):
     """Return the room of a module of core: the smallest on the floors that holds it."""
-    room = module.partition(".")[2]
-    while room and room not in ROOMS:
+    room, rooms = module.partition(".")[2], sum(FLOORS, ())
+    while room and room not in rooms:
         room = room.rpartition(".")[0]
     return room
 

@@ -38,14 +38,13 @@ def test_bad_file_gives_one_sentence(bad):
     assert_one_sentence(str(error), bad.words_expected)
 
 
-AT_LIMIT = {"max_bytes": 0, "max_columns": 4, "max_rows": 80}
 FILES = {"good.csv": GOOD, "good.parquet": parquet_bytes({c: [1] * 80 for c in "abcd"})}
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize(("limit", "fragment"), [("max_bytes", "larger"), ("max_columns", "4"), ("max_rows", "79")])
 def test_what_is_as_large_as_it_may_be_is_read_and_what_is_larger_is_refused(name, limit, fragment):
-    limits = AT_LIMIT | {"max_bytes": len(FILES[name])}
+    limits = {"max_bytes": len(FILES[name]), "max_columns": 4, "max_rows": 80}
     assert len(read_table(FILES[name], name, **limits).frame) == 80
     with pytest.raises(InputError) as caught:
         read_table(FILES[name], name, **limits | {limit: limits[limit] - 1})
