@@ -9,15 +9,18 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from core.auditing import MembershipSettings, catalogue_plan
 from core.base.serialize import dumps
 from core.experiments.engine import FileStore
 from core.experiments.experiment import grid_of, run_experiment
 from tests import samples
 
 STUDIES = ("fairness", "membership", "two_models")
-POINTS = grid_of(
-    samples.plan(tolerance=0.1), {"model.method": ("unmitigated", "dp_id3"), "model.seed": tuple(range(20))}
+_DEMO = catalogue_plan("demo")
+_PLAN = replace(
+    _DEMO, membership=MembershipSettings(shadows=0), config=replace(_DEMO.config, roles=samples.ROLES, tolerance=0.1)
 )
+POINTS = grid_of(_PLAN, {"model.method": ("unmitigated", "dp_id3"), "model.seed": range(40)})
 
 
 def rows(store=None):

@@ -8,7 +8,7 @@ sets members and non-members apart. Accuracy is measured on all who were drawn a
 """
 
 import math
-from dataclasses import replace
+from dataclasses import make_dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,6 +23,9 @@ from core.studies.membership.findings import CurvePoint
 
 BINS = 10
 """Ranges of equal width into which a column of numbers is cut."""
+
+
+MemberPeople = make_dataclass("MemberPeople", ["n", "codes", "n_values", "labels", "groups", "protected"], frozen=True)
 
 
 def member_people(table, roles):
@@ -43,7 +46,7 @@ def member_people(table, roles):
             protected.append(len(columns))
         columns.append(codes)
         n_values.append(n)
-    return SimpleNamespace(
+    return MemberPeople(
         n=int(people.labels.size),
         codes=np.column_stack(columns),
         n_values=tuple(n_values),
@@ -139,7 +142,7 @@ def thinned(sides, split, clustering, *, theta, seed):
     return picked, keeping(split, picked.retained, outsiders=outsiders)
 
 
-class Attacked(SimpleNamespace):
+class Attacked(make_dataclass("Target", ["people", "split", "unseen", "probability", "guess"], frozen=True)):
     """A trained target, whom the published attack judges; its accuracy is also on those unseen."""
 
     def point(self, **setting):

@@ -53,7 +53,7 @@ def _access(people, target, members):
     def ask(rows):
         codes = np.concatenate([people.codes, people.codes[rows, np.arange(rows.shape[1])]])
         labels = np.concatenate([people.labels, np.zeros(len(rows), dtype=np.uint8)])
-        more = replace(people, codes=codes, labels=labels)
+        more = replace(people, n=len(labels), codes=codes, labels=labels)
         probability = target_of(more, target)(members, SEED)  # the same model: same members, same seed
         return (probability[people.n :] > 0.5).astype(np.uint8)
 

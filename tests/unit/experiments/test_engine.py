@@ -217,7 +217,7 @@ def test_an_experiment_killed_again_and_again_has_each_row_once_and_the_same_num
     assert kills / 2 < finished < len(POINTS)
     last = started(store, out)
     wait_until(lambda: last.poll() is not None, "the end", lambda: count(store), pause=lambda: time.sleep(0.5))
-    assert last.returncode == 0 and count(store) == len(POINTS) == 40
+    assert last.returncode == 0 and count(store) == len(POINTS) == 80
     resumed = sorted(json.loads(out.read_text("utf-8")), key=key)
     assert len({key(row) for row in resumed}) == len(resumed)
     assert resumed == sorted(rows(), key=key) and {row["study"] for row in resumed} == set(STUDIES)
