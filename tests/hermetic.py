@@ -15,21 +15,15 @@ FOLDER = "FAIRLEAK_TESTS_FOLDER"
 """Variable with the folder of a test run, in which each of its workers has one."""
 
 FOLDERS = {
-    "HOME": "home",
-    "USERPROFILE": "home",
-    "XDG_CACHE_HOME": "cache",
-    "LOCALAPPDATA": "cache",
-    "XDG_DATA_HOME": "data",
-    "APPDATA": "data",
-    "XDG_CONFIG_HOME": "config",
-    "XDG_STATE_HOME": "state",
-    "XDG_RUNTIME_DIR": "runtime",
-    "TMPDIR": "tmp",
-    "TEMP": "tmp",
-    "TMP": "tmp",
-    "JOBLIB_TEMP_FOLDER": "tmp",
+    "home": ("HOME", "USERPROFILE"),
+    "cache": ("XDG_CACHE_HOME", "LOCALAPPDATA"),
+    "data": ("XDG_DATA_HOME", "APPDATA"),
+    "config": ("XDG_CONFIG_HOME",),
+    "state": ("XDG_STATE_HOME",),
+    "runtime": ("XDG_RUNTIME_DIR",),
+    "tmp": ("TMPDIR", "TEMP", "TMP", "JOBLIB_TEMP_FOLDER"),
 }
-"""Variable -> its folder in a worker's."""
+"""A worker's folder -> the variables that name it."""
 
 UNSET = (
     *("DASK_", "DBUS_SESSION_BUS_ADDRESS", "FAIRLEAK_HISTORY", "FAIRLEAK_LEDGER", "MPL", "NUMBA_CACHE_DIR"),
@@ -49,9 +43,9 @@ def enter():
             del os.environ[name]
         os.environ["FAIRLEAK_PREPARE"] = "off"  # a server would compute beside its test; who tests that says so
     worker = run_folder() / os.environ.get("PYTEST_XDIST_WORKER", "main")
-    for name, folder in FOLDERS.items():
+    for folder, names in FOLDERS.items():
         (worker / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.environ[name] = str(worker / folder)
+        os.environ.update(dict.fromkeys(names, str(worker / folder)))
     tempfile.tempdir = None
     return begins
 

@@ -16,7 +16,6 @@ def refused(capsys, *arguments):
     capsys.readouterr()
     assert exit_code(*arguments) == 3
     output = capsys.readouterr()
-    assert (
-        not output.out and output.err.count("\n") == 1 and output.err.endswith("\n") and "Traceback" not in output.err
-    )
+    assert not output.out and "Traceback" not in output.err
+    assert output.err.count("\n") == 1 and output.err.endswith("\n")
     return output.err
